@@ -1,0 +1,1 @@
+//! The kernel source: devices, sysfs, processes and datastores over movable roots.

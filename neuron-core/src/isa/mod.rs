@@ -1,0 +1,1 @@
+//! The NeuronCore instruction set: records, assembler, disassembler.

@@ -1,0 +1,152 @@
+//! The inventory: devices, links, logical cores and users. What neuron-ls shows.
+
+use crate::instance::{Arch, Chip};
+use crate::sample::{DeviceState, Origin, Problem, Sample};
+use crate::units::{Bdf, Bytes};
+
+/// The devices of a machine and who uses them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inventory {
+    /// What was read.
+    pub origin: Origin,
+    /// EC2 instance type, where known.
+    pub instance_type: Option<String>,
+    /// EC2 instance id, where known.
+    pub instance_id: Option<String>,
+    /// Version of the loaded driver, where known.
+    pub driver_version: Option<String>,
+    /// Physical cores per logical NeuronCore, on parts where that can be
+    /// configured (Trainium2 and later); `None` on all others.
+    pub logical_nc_config: Option<u32>,
+    /// Ascending by index.
+    pub devices: Vec<DeviceRow>,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
+}
+
+/// One device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceRow {
+    /// Index as this process sees it.
+    pub index: u32,
+    /// Index on the host.
+    pub host_index: u32,
+    /// Generation, where known.
+    pub arch: Option<Arch>,
+    /// Product, where known.
+    pub chip: Option<Chip>,
+    /// State, where known.
+    pub state: Option<DeviceState>,
+    /// Logical NeuronCores; `None` when neither the driver nor a table of
+    /// the generation tells.
+    pub core_count: Option<u32>,
+    /// Ids of the logical NeuronCores, global over the visible devices.
+    pub core_ids: Vec<u32>,
+    /// Device memory.
+    pub memory: Option<Bytes>,
+    /// Host indices of connected devices in the driver's order; `None` when
+    /// not known.
+    pub connected: Option<Vec<u32>>,
+    /// PCI address.
+    pub bdf: Option<Bdf>,
+    /// CPUs near the device, kernel list format.
+    pub cpu_affinity: Option<String>,
+    /// NUMA node, -1 for none.
+    pub numa_node: Option<i32>,
+    /// Serial number, where it was asked for.
+    pub serial_number: Option<String>,
+    /// Attached processes, ascending by pid; `None` when the device could
+    /// not be asked.
+    pub processes: Option<Vec<ProcessRow>>,
+}
+
+/// One process on one device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessRow {
+    /// Process id, host namespace.
+    pub pid: u32,
+    /// Command line, arguments joined by single spaces; empty when `/proc`
+    /// does not show the process.
+    pub command: String,
+    /// Version of the Neuron runtime in the process, `2.27.23`; `None` for a
+    /// process without one (shown as `NA`, and only when all processes are
+    /// asked for).
+    pub runtime_version: Option<String>,
+    /// Host memory charged to it on this device.
+    pub host_memory: Option<Bytes>,
+    /// Device memory charged to it on this device.
+    pub device_memory: Option<Bytes>,
+    /// Application tag, where the runtime is ours.
+    pub tag: Option<String>,
+}
+
+impl Inventory {
+    /// Derives the inventory of a sample.
+    pub fn of(sample: &Sample) -> Self {
+        let configurable =
+            sample.devices.iter().filter_map(|d| d.chip).find(|chip| chip.default_lnc() > 1);
+        let lnc = match configurable {
+            Some(chip) => sample.host.logical_nc_config.unwrap_or(chip.default_lnc()),
+            None => 1,
+        };
+        let mut devices: Vec<DeviceRow> = sample
+            .devices
+            .iter()
+            .map(|device| {
+                let physical = device.core_count.or(device.chip.map(|c| c.core_count()));
+                let core_count = physical.map(|n| n / lnc.max(1));
+                DeviceRow {
+                    index: device.index,
+                    host_index: device.host_index,
+                    arch: device.arch,
+                    chip: device.chip,
+                    state: device.state,
+                    core_count,
+                    core_ids: core_count
+                        .map(|n| (device.index * n..(device.index + 1) * n).collect())
+                        .unwrap_or_default(),
+                    memory: device.chip.map(Chip::memory),
+                    connected: device.connected.clone(),
+                    bdf: device.bdf,
+                    cpu_affinity: device.cpu_affinity.clone(),
+                    numa_node: device.numa_node,
+                    serial_number: device.serial_number.clone(),
+                    processes: device
+                        .processes
+                        .as_ref()
+                        .map(|list| list.iter().map(ProcessRow::of).collect()),
+                }
+            })
+            .collect();
+        devices.sort_by_key(|d| d.index);
+        Self {
+            origin: sample.origin.clone(),
+            instance_type: sample.host.instance_type.clone(),
+            instance_id: sample.host.instance_id.clone(),
+            driver_version: sample.host.driver_version.clone(),
+            logical_nc_config: configurable.map(|_| lnc),
+            devices,
+            problems: sample.problems.clone(),
+        }
+    }
+}
+
+impl ProcessRow {
+    fn of(process: &crate::sample::Process) -> Self {
+        use crate::uapi::nds::device_counter::RUNTIME_VERSION;
+        use crate::units::PackedVersion;
+        let store = process.datastore.as_ref();
+        Self {
+            pid: process.pid,
+            command: process.command.clone().unwrap_or_default(),
+            runtime_version: store.map(|store| {
+                let word = store.device.get(&RUNTIME_VERSION).copied().unwrap_or(0);
+                PackedVersion::from_packed(word)
+                    .map_or_else(|| String::from("0.0.0"), |v| v.to_string())
+            }),
+            host_memory: process.host_memory.map(Bytes::from_bytes),
+            device_memory: process.device_memory.map(Bytes::from_bytes),
+            tag: store.and_then(|store| store.tag.clone()),
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! NEFF: the executable file format of the Neuron compiler.

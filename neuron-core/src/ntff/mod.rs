@@ -1,0 +1,1 @@
+//! NTFF: the trace file format of the Neuron profiler.

@@ -1,0 +1,1 @@
+//! A simulated instance, shared by all processes that name it.

@@ -1,0 +1,2 @@
+//! The only `unsafe` code outside the C library: ioctl and mmap.
+#![allow(unsafe_code)]

@@ -1,0 +1,1 @@
+//! Lists Neuron devices, how they are connected and who uses them.

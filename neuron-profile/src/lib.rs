@@ -1,0 +1,4 @@
+//! Looks into NEFF and NTFF files.
+
+pub mod neff;
+pub mod ntff;

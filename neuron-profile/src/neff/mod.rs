@@ -1,0 +1,1 @@
+//! `neuron-profile neff`: look into a NEFF, take it apart, put it together.

@@ -1,0 +1,1 @@
+//! `neuron-profile ntff`: look into an NTFF.

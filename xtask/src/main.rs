@@ -1,0 +1,3 @@
+//! The task runner: `cargo xtask <command>`.
+
+fn main() {}
