@@ -1,0 +1,98 @@
+//! The simulated instance as a source.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::instance::Sim;
+use super::place::Places;
+use super::view::View;
+use crate::driver::{Machine, Setting};
+use crate::instance::{self, InstanceType};
+use crate::sample::{Origin, Sample, Wanted};
+use crate::source::Source;
+use crate::{Error, Result};
+
+/// `sim:INSTANCE[,name=NAME]`, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SimSpec {
+    /// The type.
+    pub kind: &'static InstanceType,
+    /// The name; by default the type's.
+    pub name: String,
+}
+
+impl SimSpec {
+    /// Reads the text behind `sim:`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, and which types there are.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut parts = text.split(',');
+        let kind = parts.next().unwrap_or_default();
+        let row = InstanceType::find(kind).ok_or_else(|| {
+            let known: Vec<&str> = instance::TYPES.iter().map(|row| row.name).collect();
+            format!("unknown instance type {kind:?}; known are {}", known.join(", "))
+        })?;
+        let mut name = row.name.to_owned();
+        for part in parts {
+            match part.split_once('=') {
+                Some(("name", value)) => {
+                    super::place::check_name(value)?;
+                    value.clone_into(&mut name);
+                }
+                _ => return Err(format!("unknown option {part:?}; known is name=NAME")),
+            }
+        }
+        Ok(Self { kind: row, name })
+    }
+}
+
+/// Reads a simulated instance, making it first when there is none.
+#[derive(Debug)]
+pub struct SimSource {
+    sim: Sim,
+    machine: Machine,
+}
+
+impl SimSource {
+    /// Opens or creates the instance.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Sim::open_or_create`].
+    pub fn open(spec: &SimSpec, logical_nc_config: Option<u32>) -> Result<Self> {
+        let sim = Sim::open_or_create(&Places::from_env(), &spec.name, spec.kind)?;
+        let view = Arc::new(View::now(&sim)?);
+        let setting = Setting {
+            origin: Origin::Simulated(spec.name.clone()),
+            logical_nc_config,
+            ..Setting::default()
+        };
+        let nodes = Arc::clone(&view);
+        Ok(Self { sim, machine: Machine::new(view, nodes, setting) })
+    }
+}
+
+impl Source for SimSource {
+    fn sample(&mut self, wanted: Wanted) -> Result<Sample> {
+        let view = Arc::new(View::now(&self.sim)?);
+        let nodes = Arc::clone(&view);
+        self.machine.replace(view, nodes);
+        let identity = instance::identity_of(self.machine.files());
+        self.machine.sample(wanted, &identity).map_err(|error| match error {
+            // A simulated machine whose devices are all gone.
+            Error::NoDevices(reason) => Error::sim(self.sim.name(), reason),
+            other => other,
+        })
+    }
+
+    fn watch_paths(&self) -> Vec<PathBuf> {
+        vec![self.sim.dir().to_owned()]
+    }
+
+    /// A process that dies changes no file by itself.
+    fn needs_polling(&self) -> bool {
+        true
+    }
+}

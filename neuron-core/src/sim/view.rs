@@ -1,0 +1,163 @@
+//! A moment of a simulated instance as the readers see it: files and nodes.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use super::instance::Sim;
+use super::state::{Device, State};
+use super::tree::{self, Entry};
+use crate::driver::{AttachedNode, Files, FreeNode, Nodes, read_head};
+use crate::sample::DeviceState;
+use crate::uapi::arg::AppInfo;
+use crate::uapi::nds;
+use crate::units::Bdf;
+
+/// The state at one moment, answering paths below `sys` and `dev`. Paths
+/// below `proc` are the host's own: the processes are real.
+#[derive(Debug, Clone)]
+pub struct View {
+    sim: Sim,
+    state: Arc<State>,
+}
+
+impl View {
+    /// The instance as it is now.
+    ///
+    /// # Errors
+    ///
+    /// When its state cannot be read.
+    pub fn now(sim: &Sim) -> crate::Result<Self> {
+        Ok(Self { sim: sim.clone(), state: Arc::new(sim.snapshot()?) })
+    }
+
+    /// The state.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The entry of a path.
+    ///
+    /// # Errors
+    ///
+    /// `ENOENT`.
+    pub fn entry(&self, path: &str) -> io::Result<Entry> {
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        Ok(tree::find(&self.state, &parts).ok_or(Errno::NOENT)?)
+    }
+
+    /// Names and entries of a directory.
+    ///
+    /// # Errors
+    ///
+    /// `ENOENT`.
+    pub fn entries(&self, path: &str) -> io::Result<Vec<(String, Entry)>> {
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        Ok(tree::list(&self.state, &parts).ok_or(Errno::NOENT)?)
+    }
+
+    fn device(&self, node: u32) -> io::Result<&Device> {
+        let device = usize::try_from(node).ok().and_then(|at| self.state.devices.get(at));
+        Ok(device.filter(|device| !device.gone).ok_or(Errno::NXIO)?)
+    }
+}
+
+impl Files for View {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        if path.starts_with("proc/") {
+            return std::fs::read(format!("/{path}"));
+        }
+        match self.entry(path)? {
+            Entry::File(_, Some(text)) => Ok(text.into_bytes()),
+            Entry::File(_, None) => Err(Errno::IO.into()),
+            Entry::Dir => Err(Errno::ISDIR.into()),
+            Entry::Link(_) | Entry::Node(_) => Err(Errno::INVAL.into()),
+        }
+    }
+
+    fn list(&self, path: &str) -> io::Result<Vec<String>> {
+        Ok(self.entries(path)?.into_iter().map(|(name, _)| name).collect())
+    }
+
+    fn minor(&self, path: &str) -> io::Result<Option<u32>> {
+        match self.entry(path)? {
+            Entry::Node(minor) => Ok(Some(minor)),
+            _ => Ok(None),
+        }
+    }
+
+    fn display(&self, path: &str) -> PathBuf {
+        PathBuf::from(format!("sim:{}/{path}", self.sim.name()))
+    }
+}
+
+impl Nodes for View {
+    fn open_free(&self, node: u32) -> io::Result<Box<dyn FreeNode>> {
+        self.device(node)?;
+        Ok(Box::new(SimNode { view: self.clone(), node }))
+    }
+
+    fn attach(&self, node: u32) -> io::Result<Box<dyn AttachedNode>> {
+        match self.device(node)?.state {
+            None | Some(DeviceState::Ready) => Ok(Box::new(SimNode { view: self.clone(), node })),
+            Some(DeviceState::Reset) => Err(Errno::AGAIN.into()),
+            Some(DeviceState::Invalid | DeviceState::Unresponsive) => Err(Errno::INVAL.into()),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct SimNode {
+    view: View,
+    node: u32,
+}
+
+impl SimNode {
+    fn kind(&self) -> io::Result<&'static crate::instance::InstanceType> {
+        Ok(self.view.state.kind().ok_or(Errno::INVAL)?)
+    }
+}
+
+impl FreeNode for SimNode {
+    fn arch(&self) -> io::Result<u32> {
+        Ok(self.kind()?.chip.arch().number())
+    }
+
+    fn bdf(&self, ahead: u32) -> io::Result<Bdf> {
+        let node = self.node.checked_add(ahead).ok_or(Errno::INVAL)?;
+        self.view.device(node).map_err(|_| Errno::INVAL)?;
+        Ok(self.kind()?.pci(node).ok_or(Errno::INVAL)?.bdf)
+    }
+}
+
+impl AttachedNode for SimNode {
+    fn connected(&self) -> io::Result<Vec<u32>> {
+        Ok(self.kind()?.connected(self.node))
+    }
+
+    fn users(&self) -> io::Result<Vec<AppInfo>> {
+        let held = |process: &super::state::Attached, host: bool| {
+            process.allocations.iter().filter(|a| a.host == host).map(|a| a.size).sum()
+        };
+        let device = self.view.device(self.node)?;
+        Ok(device
+            .processes
+            .iter()
+            .map(|process| AppInfo {
+                pid: process.id.pid,
+                locks: Vec::new(),
+                host_memory: held(process, true),
+                device_memory: held(process, false),
+            })
+            .collect())
+    }
+
+    fn datastore(&self, pid: u32, length: usize) -> io::Result<Option<Vec<u8>>> {
+        let device = self.view.device(self.node)?;
+        let process = device.processes.iter().find(|p| p.id.pid == pid && p.datastore);
+        let Some(process) = process else { return Ok(None) };
+        read_head(&self.view.sim.datastore_path(self.node, process.id), length.min(nds::SIZE))
+    }
+}
