@@ -1,1 +1,26 @@
-//! The kernel source: devices, sysfs, processes and datastores over movable roots.
+//! The kernel source: devices, sysfs, processes and datastores over movable
+//! roots.
+//!
+//! [`Machine`] turns files ([`Files`]) and device nodes ([`Nodes`]) into a
+//! sample. It prefers what disturbs least: sysfs, then free-access requests,
+//! then tables of the generation; it attaches to a device only for what
+//! nothing else tells, and never where that could hang the tool.
+
+mod counters;
+mod device;
+mod discover;
+mod files;
+mod firmware;
+mod kernel;
+mod leaf;
+mod machine;
+mod nodes;
+mod recorded;
+mod users;
+
+pub use files::{Files, HostFiles};
+pub use kernel::KernelSource;
+pub use machine::{Deadlines, Machine, Setting};
+pub use nodes::{AttachedNode, FreeNode, Nodes};
+pub(crate) use recorded::read_head;
+pub use recorded::{Answer, RecordedNodes, Recording};

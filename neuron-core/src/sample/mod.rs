@@ -151,6 +151,8 @@ pub struct Problem {
 pub struct Wanted {
     /// Processes of each device and their datastores. May attach to devices.
     pub processes: bool,
+    /// Whole datastores of the processes, not just the runtime version.
+    pub datastores: bool,
     /// Counters and memory levels of sysfs.
     pub counters: bool,
     /// Leaves that firmware answers (serial number, ECC, health): they can

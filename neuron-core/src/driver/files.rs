@@ -1,0 +1,153 @@
+//! The file system as the readers see it.
+//!
+//! The kernel source reads `/sys`, `/dev` and `/proc` through [`Files`]; a
+//! simulated instance answers the same paths from its state. So there is one
+//! reading code, and a captured tree is a third way to feed it.
+
+use std::fmt::Debug;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+
+use crate::{Error, Result};
+
+/// Longest file that is read; every file of interest is far below it.
+const LIMIT: usize = 256 * 1024;
+
+/// Read-only access to a tree. Paths are relative to its root and use `/`,
+/// for instance `sys/module/neuron/version`.
+pub trait Files: Debug + Send + Sync {
+    /// The whole content of a file.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system, unchanged: callers tell `ENOENT` (this driver
+    /// has no such leaf) from `EACCES` and `EIO`.
+    fn read(&self, path: &str) -> io::Result<Vec<u8>>;
+
+    /// Names in a directory, in no particular order.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::read`].
+    fn list(&self, path: &str) -> io::Result<Vec<String>>;
+
+    /// Minor number when `path` is a character device, `None` for any other
+    /// kind of file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::read`].
+    fn minor(&self, path: &str) -> io::Result<Option<u32>>;
+
+    /// Whether `proc` shows processes by the pids that the driver uses, those
+    /// of the host.
+    fn shows_host_processes(&self) -> bool {
+        true
+    }
+
+    /// The path as an error message should name it.
+    fn display(&self, path: &str) -> PathBuf;
+}
+
+/// A tree of the host's file system.
+#[derive(Debug)]
+pub struct HostFiles {
+    root: PathBuf,
+    dir: OwnedFd,
+}
+
+impl HostFiles {
+    /// Opens the root of the tree.
+    ///
+    /// # Errors
+    ///
+    /// When `root` is not a directory that can be opened.
+    pub fn open(root: &Path) -> Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let dir = rustix::fs::openat(CWD, root, flags, Mode::empty())
+            .map_err(|errno| Error::io("open", root)(errno.into()))?;
+        Ok(Self { root: root.to_owned(), dir })
+    }
+}
+
+impl Files for HostFiles {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let file = rustix::fs::openat(&self.dir, path, flags, Mode::empty())?;
+        // sysfs reports a size of 4096 for every leaf and fills one read; a
+        // short read is therefore the end, and saves a second call.
+        let mut content = vec![0; 4096];
+        let mut filled = 0;
+        loop {
+            let space = content.get_mut(filled..).unwrap_or_default();
+            let room = space.len();
+            let got = rustix::io::retry_on_intr(|| rustix::io::read(&file, &mut *space))?;
+            filled += got;
+            if got < room || filled >= LIMIT {
+                content.truncate(filled);
+                return Ok(content);
+            }
+            content.resize(content.len() * 2, 0);
+        }
+    }
+
+    fn list(&self, path: &str) -> io::Result<Vec<String>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let dir = rustix::fs::openat(&self.dir, path, flags, Mode::empty())?;
+        let mut names = Vec::new();
+        for entry in rustix::fs::Dir::new(dir)? {
+            // A name that is not UTF-8 is none of the driver's.
+            if let Ok(name) = String::from_utf8(entry?.file_name().to_bytes().to_vec())
+                && name != "."
+                && name != ".."
+            {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    fn minor(&self, path: &str) -> io::Result<Option<u32>> {
+        let stat = rustix::fs::statat(&self.dir, path, AtFlags::empty())?;
+        let device = FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice;
+        Ok(device.then(|| rustix::fs::minor(stat.st_rdev)))
+    }
+
+    fn shows_host_processes(&self) -> bool {
+        // The initial pid namespace has this inode in every kernel. Another
+        // root carries the `proc` that somebody chose to put there.
+        self.root != Path::new("/")
+            || rustix::fs::readlinkat(&self.dir, "proc/self/ns/pid", Vec::new())
+                .is_ok_and(|link| link.as_bytes() == b"pid:[4026531836]")
+    }
+
+    fn display(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_short_long_and_empty_files() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, length) in [("empty", 0), ("short", 5), ("page", 4096), ("long", 70_000)] {
+            std::fs::write(dir.path().join(name), vec![b'x'; length]).unwrap();
+        }
+        let files = HostFiles::open(dir.path()).unwrap();
+        for (name, length) in [("empty", 0), ("short", 5), ("page", 4096), ("long", 70_000)] {
+            assert_eq!(files.read(name).unwrap().len(), length, "{name}");
+        }
+        assert_eq!(files.read("none").unwrap_err().kind(), io::ErrorKind::NotFound);
+        let mut names = files.list("").or_else(|_| files.list(".")).unwrap();
+        names.sort();
+        assert_eq!(names, ["empty", "long", "page", "short"]);
+        assert_eq!(files.minor("short").unwrap(), None);
+        assert_eq!(HostFiles::open(Path::new("/dev")).unwrap().minor("null").unwrap(), Some(3));
+    }
+}
