@@ -1,3 +1,72 @@
-//! The task runner: `cargo xtask <command>`.
+//! The task runner: `cargo xtask <command>`, one file per command.
+//!
+//! Leaves out everything a command can get from cargo or git. A fresh clone
+//! builds this before anything else, so it has few and small dependencies.
 
-fn main() {}
+#![forbid(unsafe_code)]
+
+mod bench;
+mod check;
+mod demo;
+mod elf;
+mod generated;
+mod metric_page;
+mod packages;
+mod run;
+mod stages;
+mod static_libc;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Checks, tests, demo and benches of the workspace.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Format, lints, invariants, docs, generated files.
+    Check,
+    /// Everything `check` does, then all tests.
+    Test(test::Options),
+    /// The invariants that the compiler does not hold.
+    Tidy,
+    /// Write the generated files: man pages, completions, docs made from data.
+    Gen,
+    /// Build neuron-ls with a static libc and prove that it needs nothing.
+    Static,
+    /// Run neuron-ls on simulated instances and on a recorded tree.
+    Demo,
+    /// Measure the tools against their peers.
+    #[command(subcommand)]
+    Bench(bench::Bench),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Args::parse().command {
+        Command::Check => check::run(),
+        Command::Test(options) => match test::run(&options) {
+            Ok(false) => return ExitCode::FAILURE,
+            other => other.map(|_| ()),
+        },
+        Command::Tidy => tidy::run(),
+        Command::Gen => generated::write(),
+        Command::Static => static_libc::run(),
+        Command::Demo => demo::run(),
+        Command::Bench(bench) => bench::run(&bench),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            run::complain(&format!("xtask: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! System packages that some tests and benches need, as one table.
+//!
+//! They are installed only as root or when asked for; what is still missing
+//! then is skipped by name.
+
+use anyhow::Result;
+
+use crate::run::{Run, say};
+
+/// One package.
+#[derive(Debug)]
+pub(crate) struct Package {
+    /// Its name for apt-get.
+    pub name: &'static str,
+    /// The command that proves it is there, also the tool that
+    /// `neuron_tests::require` is asked for.
+    pub proof: &'static [&'static str],
+    /// Who needs it: `tests` or the name of a bench.
+    pub wanted_by: &'static str,
+    /// The tests or rows that are skipped without it.
+    pub users: &'static [&'static str],
+}
+
+pub(crate) const PACKAGES: &[Package] = &[
+    Package {
+        name: "tar",
+        proof: &["tar", "--version"],
+        wanted_by: "tests",
+        users: &["an_unpacked_tree_is_what_tar_lists"],
+    },
+    Package {
+        name: "util-linux",
+        proof: &["lsblk", "--version"],
+        wanted_by: "bench ls",
+        users: &["lsblk", "lsblk -J -O"],
+    },
+    Package {
+        name: "pciutils",
+        proof: &["lspci", "--version"],
+        wanted_by: "bench ls",
+        users: &["lspci -n"],
+    },
+];
+
+impl Package {
+    /// The tool by which the package is known.
+    pub(crate) fn tool(&self) -> &'static str {
+        self.proof.first().copied().unwrap_or(self.name)
+    }
+
+    fn is_there(&self) -> bool {
+        Run::new(self.tool()).args(self.proof.iter().skip(1).copied()).succeeds()
+    }
+}
+
+/// Installs what `wanted_by` lacks, if it may, and returns what is missing
+/// after that, having named what is skipped for it.
+pub(crate) fn missing(wanted_by: &str, install: bool) -> Vec<&'static Package> {
+    let mut missing: Vec<_> =
+        PACKAGES.iter().filter(|p| p.wanted_by == wanted_by && !p.is_there()).collect();
+    if !missing.is_empty() && (install || is_root()) {
+        if let Err(error) = apt_get(&missing) {
+            say(&format!("packages could not be installed: {error:#}"));
+        }
+        missing.retain(|package| !package.is_there());
+    }
+    for package in &missing {
+        let (name, tool) = (package.name, package.tool());
+        say(&format!("{tool} (package {name}) is missing; skipped: {}", package.users.join(", ")));
+    }
+    missing
+}
+
+fn apt_get(packages: &[&Package]) -> Result<()> {
+    let install = Run::new("apt-get")
+        .args(["install", "-y", "--no-install-recommends"])
+        .args(packages.iter().map(|package| package.name))
+        .env("DEBIAN_FRONTEND", "noninteractive");
+    // A fresh image has no package lists, and then the first try fails.
+    install.run().or_else(|_| {
+        Run::new("apt-get").arg("update").run()?;
+        install.run()
+    })
+}
+
+fn is_root() -> bool {
+    Run::new("id").arg("-u").output().is_ok_and(|uid| uid.trim() == "0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_complete() {
+        for package in PACKAGES {
+            assert!(!package.proof.is_empty(), "{package:?}");
+            assert!(!package.users.is_empty(), "{package:?}");
+            assert!(["tests", "bench ls"].contains(&package.wanted_by), "{package:?}");
+        }
+    }
+
+    #[test]
+    fn presence_is_what_the_proof_says() {
+        let package = |proof| Package { name: "x", proof, wanted_by: "tests", users: &["t"] };
+        assert!(package(&["true", "--version"]).is_there());
+        assert!(!package(&["false"]).is_there());
+        assert!(!package(&["no-such-tool-anywhere"]).is_there());
+    }
+}
