@@ -16,6 +16,13 @@ use crate::units::Bdf;
 
 /// The device nodes of a machine, `N` of `/dev/neuronN`.
 pub trait Nodes: Debug + Send + Sync {
+    /// Whether attaching can hang and detaching takes long. Only with a
+    /// driver's nodes; what answers from a file is asked directly, which saves
+    /// two threads per device.
+    fn can_hang(&self) -> bool {
+        true
+    }
+
     /// Opens a node without attaching.
     ///
     /// # Errors

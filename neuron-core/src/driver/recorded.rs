@@ -113,6 +113,10 @@ impl RecordedNodes {
 }
 
 impl Nodes for RecordedNodes {
+    fn can_hang(&self) -> bool {
+        false
+    }
+
     fn open_free(&self, node: u32) -> io::Result<Box<dyn FreeNode>> {
         Ok(Box::new(RecordedNode { nodes: self.clone(), node }))
     }

@@ -41,6 +41,8 @@ pub(crate) struct Users {
     attached: BTreeMap<u32, Attached>,
     /// Asked, not yet answered.
     pending: BTreeMap<u32, Receiver<Answer>>,
+    /// Whether they are devices of a driver, slow to close.
+    slow: bool,
 }
 
 /// How to ask.
@@ -63,17 +65,24 @@ impl Users {
         asking: Asking,
         problems: &mut Vec<Problem>,
     ) {
+        self.slow = nodes.can_hang();
+        let can_hang = self.slow;
         for (node, device) in &*devices {
             if may_be_asked(device) && !self.pending.contains_key(node) {
                 let (sender, receiver) = channel();
                 let (nodes, node, known) =
                     (Arc::clone(nodes), *node, self.attached.get(node).cloned());
                 let links = device.connected.is_none();
-                std::thread::spawn(move || {
+                let ask = move || {
                     let length = if asking.datastores { nds::SIZE } else { nds::HEAD };
                     // Nobody listens any more when the source was dropped.
                     let _ = sender.send(ask(&*nodes, node, known, links, length));
-                });
+                };
+                if can_hang {
+                    std::thread::spawn(ask);
+                } else {
+                    ask();
+                }
                 self.pending.insert(node, receiver);
             }
         }
@@ -108,6 +117,9 @@ impl Users {
 
 impl Drop for Users {
     fn drop(&mut self) {
+        if !self.slow {
+            return;
+        }
         let attached = std::mem::take(&mut self.attached);
         let closing: Vec<_> =
             attached.into_values().map(|node| std::thread::spawn(move || drop(node))).collect();

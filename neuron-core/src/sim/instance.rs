@@ -6,6 +6,7 @@
 //! the lock (and a crash) never sees half of one. It is not synced to disk:
 //! like the driver's, this state ends with the machine.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
@@ -39,9 +40,18 @@ impl Sim {
     /// An instance of that name with another type; no place to put it; a bad
     /// name.
     pub fn open_or_create(places: &Places, name: &str, kind: &InstanceType) -> Result<Self> {
+        Self::open_or_create_read(places, name, kind).map(|(sim, _)| sim)
+    }
+
+    /// As [`Self::open_or_create`], with the state that had to be read for it.
+    pub(super) fn open_or_create_read(
+        places: &Places,
+        name: &str,
+        kind: &InstanceType,
+    ) -> Result<(Self, State)> {
         check_name(name).map_err(|reason| Error::sim(name, reason))?;
         if let Some(dir) = places.find(name)? {
-            return Self::at(name, dir)?.expect_kind(kind);
+            return Self::at(name, dir).expect_kind(kind);
         }
         let place = places.for_new(name)?;
         let dir = place.join(name);
@@ -54,13 +64,13 @@ impl Sim {
             .and_then(|()| write_file(&draft.join("state.json"), &encode(&state)))
             .and_then(|()| std::fs::rename(&draft, &dir));
         match made {
-            Ok(()) => Ok(Self { name: name.to_owned(), dir }),
+            Ok(()) => Ok((Self::at(name, dir), state)),
             Err(error) => {
                 // What was half made is ours alone; if it stays, it is a
                 // hidden directory that nothing looks at.
                 let _ = std::fs::remove_dir_all(&draft);
                 match places.find(name)? {
-                    Some(dir) => Self::at(name, dir)?.expect_kind(kind),
+                    Some(dir) => Self::at(name, dir).expect_kind(kind),
                     None => Err(Error::io("create", dir)(error)),
                 }
             }
@@ -77,7 +87,7 @@ impl Sim {
         let dir = places.find(name)?.ok_or_else(|| {
             Error::sim(name, "does not exist; `neuron-ls sim list` shows those that do")
         })?;
-        Self::at(name, dir)
+        Ok(Self::at(name, dir))
     }
 
     /// All instances.
@@ -86,14 +96,14 @@ impl Sim {
         places.list().into_iter().filter_map(named).collect()
     }
 
-    fn at(name: &str, dir: PathBuf) -> Result<Self> {
-        Ok(Self { name: name.to_owned(), dir })
+    fn at(name: &str, dir: PathBuf) -> Self {
+        Self { name: name.to_owned(), dir }
     }
 
-    fn expect_kind(self, kind: &InstanceType) -> Result<Self> {
-        let state = self.read_state()?;
+    fn expect_kind(self, kind: &InstanceType) -> Result<(Self, State)> {
+        let state = self.snapshot()?;
         if state.instance_type == kind.name {
-            return Ok(self);
+            return Ok((self, state));
         }
         let reason = format!(
             "in {} is a {}, not a {}; choose another name with ,name=...",
@@ -130,13 +140,10 @@ impl Sim {
             let _lock = self.lock(FlockOperation::LockShared)?;
             self.read_state()?
         };
-        let nothing_to_do = state
-            .devices
-            .iter()
-            .flat_map(|d| d.processes.iter().map(|p| p.id))
-            .chain(state.marks.values().copied())
-            .all(ProcessId::is_alive);
-        if nothing_to_do {
+        // One process is often on every device.
+        let attached = state.devices.iter().flat_map(|d| &d.processes).map(|p| p.id);
+        let known: BTreeSet<ProcessId> = attached.chain(state.marks.values().copied()).collect();
+        if known.into_iter().all(ProcessId::is_alive) {
             return Ok(state);
         }
         if rustix::fs::access(&self.dir, rustix::fs::Access::WRITE_OK).is_ok() {
@@ -218,9 +225,11 @@ impl Sim {
         use std::io::Read as _;
         let path = self.dir.join("state.json");
         let mut text = Vec::new();
-        File::open(&path)
-            .and_then(|file| file.take(LIMIT).read_to_end(&mut text))
-            .map_err(Error::io("read", &path))?;
+        let fail = |error| Error::io("read", &path)(error);
+        let file = File::open(&path).map_err(fail)?;
+        let size = file.metadata().map_err(fail)?.len().min(LIMIT);
+        text.reserve(usize::try_from(size).unwrap_or(0).saturating_add(1));
+        file.take(LIMIT).read_to_end(&mut text).map_err(fail)?;
         let state: State = serde_json::from_slice(&text).map_err(|error| {
             Error::content(&path, format!("not the state of a simulated instance: {error}"))
         })?;

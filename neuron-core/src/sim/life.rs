@@ -1,5 +1,7 @@
 //! Whether a process is alive, from `/proc`.
 
+use std::io::Read as _;
+
 use super::state::ProcessId;
 
 impl ProcessId {
@@ -25,8 +27,10 @@ impl ProcessId {
 
 /// Start time of a running process in clock ticks since boot.
 fn start_time(pid: u32) -> Option<u64> {
-    let text = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    parse_stat(&text)
+    // One read: the line is short, and the kernel makes it anew for each.
+    let mut line = [0; 1024];
+    let length = std::fs::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
+    parse_stat(line.get(..length)?)
 }
 
 /// Field 22 of a `/proc/PID/stat` line, `None` for a zombie or a bad line.

@@ -53,6 +53,8 @@ impl SimSpec {
 pub struct SimSource {
     sim: Sim,
     machine: Machine,
+    /// Whether the machine shows the moment of opening, not yet sampled.
+    fresh: bool,
 }
 
 impl SimSource {
@@ -62,23 +64,25 @@ impl SimSource {
     ///
     /// Those of [`Sim::open_or_create`].
     pub fn open(spec: &SimSpec, logical_nc_config: Option<u32>) -> Result<Self> {
-        let sim = Sim::open_or_create(&Places::from_env(), &spec.name, spec.kind)?;
-        let view = Arc::new(View::now(&sim)?);
+        let (sim, state) = Sim::open_or_create_read(&Places::from_env(), &spec.name, spec.kind)?;
+        let view = Arc::new(View::of(&sim, state)?);
         let setting = Setting {
             origin: Origin::Simulated(spec.name.clone()),
             logical_nc_config,
             ..Setting::default()
         };
         let nodes = Arc::clone(&view);
-        Ok(Self { sim, machine: Machine::new(view, nodes, setting) })
+        Ok(Self { sim, machine: Machine::new(view, nodes, setting), fresh: true })
     }
 }
 
 impl Source for SimSource {
     fn sample(&mut self, wanted: Wanted) -> Result<Sample> {
-        let view = Arc::new(View::now(&self.sim)?);
-        let nodes = Arc::clone(&view);
-        self.machine.replace(view, nodes);
+        if !std::mem::take(&mut self.fresh) {
+            let view = Arc::new(View::now(&self.sim)?);
+            let nodes = Arc::clone(&view);
+            self.machine.replace(view, nodes);
+        }
         let identity = instance::identity_of(self.machine.files());
         self.machine.sample(wanted, &identity).map_err(|error| match error {
             // A simulated machine whose devices are all gone.

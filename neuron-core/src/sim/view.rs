@@ -1,7 +1,7 @@
 //! A moment of a simulated instance as the readers see it: files and nodes.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::io::Errno;
@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use super::instance::Sim;
 use super::state::{Device, State};
 use super::tree::{self, Entry};
-use crate::driver::{AttachedNode, Files, FreeNode, Nodes, read_head};
+use crate::driver::{AttachedNode, Files, FreeNode, HostFiles, Nodes, read_head};
 use crate::sample::DeviceState;
 use crate::uapi::arg::AppInfo;
 use crate::uapi::nds;
@@ -21,6 +21,7 @@ use crate::units::Bdf;
 pub struct View {
     sim: Sim,
     state: Arc<State>,
+    host: Arc<HostFiles>,
 }
 
 impl View {
@@ -30,7 +31,14 @@ impl View {
     ///
     /// When its state cannot be read.
     pub fn now(sim: &Sim) -> crate::Result<Self> {
-        Ok(Self { sim: sim.clone(), state: Arc::new(sim.snapshot()?) })
+        let state = sim.snapshot()?;
+        Self::of(sim, state)
+    }
+
+    /// The instance in a state that was just read.
+    pub(super) fn of(sim: &Sim, state: State) -> crate::Result<Self> {
+        let host = Arc::new(HostFiles::open(Path::new("/"))?);
+        Ok(Self { sim: sim.clone(), state: Arc::new(state), host })
     }
 
     /// The state.
@@ -67,7 +75,7 @@ impl View {
 impl Files for View {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         if path.starts_with("proc/") {
-            return std::fs::read(format!("/{path}"));
+            return self.host.read(path);
         }
         match self.entry(path)? {
             Entry::File(_, Some(text)) => Ok(text.into_bytes()),
@@ -94,6 +102,10 @@ impl Files for View {
 }
 
 impl Nodes for View {
+    fn can_hang(&self) -> bool {
+        false
+    }
+
     fn open_free(&self, node: u32) -> io::Result<Box<dyn FreeNode>> {
         self.device(node)?;
         Ok(Box::new(SimNode { view: self.clone(), node }))
