@@ -44,9 +44,6 @@ pub fn render(inventory: &Inventory, look: &Look) -> String {
     for grid in &grids {
         grid.draw(look.color, &mut out);
     }
-    if look.width.is_some() {
-        out.extend(inventory.devices.iter().filter_map(trouble));
-    }
     if look.topology {
         out.push_str("\n\n");
         topology::draw(&inventory.devices, &mut out);
@@ -69,17 +66,7 @@ fn header(inventory: &Inventory) -> String {
     out
 }
 
-/// A line about a device that is not usable; only for people at a terminal.
-fn trouble(device: &DeviceRow) -> Option<String> {
-    let text = match device.state? {
-        DeviceState::Ready => return None,
-        DeviceState::Reset => "reset in progress",
-        DeviceState::Invalid => "the last reset failed; processes cannot attach until one succeeds",
-        DeviceState::Unresponsive => "gives no answer",
-    };
-    Some(format!("neuron{}: {text}\n", device.index))
-}
-
+/// Colour of a device that cannot be used; why is said on stderr.
 fn paint(device: &DeviceRow) -> Option<Paint> {
     match device.state? {
         DeviceState::Ready => None,

@@ -147,8 +147,6 @@ fn devices_in_trouble_stand_out_on_a_terminal_only() {
     assert_eq!(text.matches("\x1b[31m| 3 ").count(), 1);
     assert_eq!(text.matches("\x1b[33m| 5 ").count(), 1);
     assert_eq!(text.matches("\x1b[0m").count(), 2);
-    assert!(text.contains("\nneuron3: the last reset failed"), "{text}");
-    assert!(text.ends_with("\nneuron5: reset in progress\n"), "{text}");
 }
 
 #[test]
