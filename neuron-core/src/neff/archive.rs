@@ -254,10 +254,10 @@ impl Read for BodyReader<'_, '_> {
         let length = usize::try_from(self.left).unwrap_or(usize::MAX).min(out.len());
         let got = self.stream.fill(out.get_mut(..length).unwrap_or_default());
         self.left -= widen(got);
-        if got < length {
-            if let Some(fault) = self.stream.fault() {
-                return Err(io::Error::other(fault));
-            }
+        if got < length
+            && let Some(fault) = self.stream.fault()
+        {
+            return Err(io::Error::other(fault));
         }
         Ok(got)
     }

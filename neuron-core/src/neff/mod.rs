@@ -11,22 +11,42 @@
 //! and loading.
 
 pub mod archive;
+mod build;
+mod check;
+mod debug;
 pub mod digest;
+pub mod doc;
 pub mod features;
 mod file;
+pub mod fuzz;
 mod gzip;
 pub mod header;
 mod limits;
+mod metaneff;
+mod model;
+mod npy;
 pub mod path;
 mod problem;
+mod role;
 mod stream;
 pub mod tar;
+mod tensor;
+mod verify;
+mod wire;
 
 pub use archive::{Archive, Encoding, Member};
+pub use build::{Builder, Packing};
+pub use debug::{DebugLayer, DebugRecord, SourceLine, StackFrames, SubgraphDebug};
 pub use digest::{Digest, DigestForm};
 pub use file::Neff;
 pub use gzip::{GzipHeader, GzipLayout};
 pub use header::Header;
 pub use limits::{Limits, Options};
+pub use metaneff::{MetaNeff, MetaTensor, ModelConfig};
+pub use model::{Model, Program, SLOT, Subgraph};
+pub use npy::Npy;
 pub use problem::{MOST_WARNINGS, Mode, Place, Problem, Report, Rule, Severity, WriteError, shown};
+pub use role::{Role, roles};
 pub use stream::Body;
+pub use tensor::{Tensor, Usage, dtype};
+pub use verify::{Verification, verify};

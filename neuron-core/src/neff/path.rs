@@ -11,7 +11,7 @@ const PART: usize = 255;
 /// any system: no empty part, `.`, `..`, root, backslash, NUL or drive letter.
 pub fn is_safe(name: &str) -> bool {
     !name.contains(['\\', '\0'])
-        && !name.get(1..2).is_some_and(|c| c == ":")
+        && name.get(1..2).is_none_or(|c| c != ":")
         && name.split('/').all(|part| !matches!(part, "" | "." | "..") && part.len() <= PART)
 }
 

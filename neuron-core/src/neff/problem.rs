@@ -106,7 +106,7 @@ rules! {
     NameUnsafe "name-unsafe" Strict "member names are relative, without '..' and without '\\'";
     Duplicate "duplicate-member" Strict "each member name occurs once";
     // JSON, section 5.
-    JsonSyntax "json-syntax" Strict "a JSON member is well formed and nested at most 128 deep";
+    JsonSyntax "json-syntax" Strict "a JSON member is well formed, nested at most 128 deep, and of the known form";
     JsonUnknown "json-unknown-key" Warn "the keys of a JSON member are known";
     GraphAbsent "graph-absent" Strict "neff.json or kelp.json is present";
     GraphShape "graph-shape" Strict "the host graph has its five keys and their lists fit together";
@@ -131,6 +131,7 @@ rules! {
     TensorSize "tensor-size" Strict "a tensor's size is that of its variable";
     TensorName "tensor-name" Strict "graph and definition name the same tensors";
     TensorType "tensor-dtype" Warn "the data type of a tensor is known";
+    CustomOps "custom-ops" Strict "custom-op libraries are version 1, within the loader's counts, each once";
     // Weights and debug members, sections 7.2 and 8.
     Npy "npy" Strict "a .npy constant has a NumPy header of version 1, 2 or 3";
     WeightSize "weight-size" Strict "a constant holds as many bytes as its variable";

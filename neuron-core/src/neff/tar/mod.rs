@@ -13,6 +13,7 @@ mod write;
 pub(crate) use block::looks_like_tar;
 pub(crate) use reader::Entries;
 pub use write::{BLOCK, BLOCKING, append_end, append_header};
+pub(crate) use write::{append_padding, check_name};
 
 /// Which kind of tar header an entry has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
