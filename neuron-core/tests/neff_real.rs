@@ -1,6 +1,8 @@
 //! Every real NEFF of the fixtures: each number of the fact sheet's table, and
 //! no byte left unexplained.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
 use neuron_core::neff::doc::{
     Definition, Engine, EngineJson, Graph, Info, Kelf, KernelLines, Target, TensorMap,
 };

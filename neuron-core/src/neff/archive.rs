@@ -9,6 +9,7 @@ use super::stream::{Body, SliceStream, Stream};
 use super::tar::{Entries, Entry, Kind, looks_like_tar};
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt;
 use std::io::{self, Read, Write};
 
 /// A member of the archive.
@@ -42,7 +43,7 @@ pub enum Encoding {
 }
 
 /// The members of a NEFF.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Archive<'a> {
     /// The stored bytes.
     payload: &'a [u8],
@@ -58,6 +59,17 @@ pub struct Archive<'a> {
     pub end_at: u64,
     /// Bytes of the unpacked archive.
     pub unpacked: u64,
+}
+
+impl fmt::Debug for Archive<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Archive")
+            .field("stored", &self.payload.len())
+            .field("encoding", &self.encoding)
+            .field("members", &self.members)
+            .field("unpacked", &self.unpacked)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Whether bytes at the payload's place can be an archive.

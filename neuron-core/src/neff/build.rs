@@ -107,6 +107,10 @@ impl<'a> Builder<'a> {
         out: &mut dyn Write,
         mut progress: impl FnMut(&str),
     ) -> Result<Header, WriteError> {
+        if self.members.is_empty() {
+            let place = Place::File(widen(HEADER_LENGTH));
+            return Err(Problem::new(Rule::DataEmpty, place, "there is no member to write").into());
+        }
         let hasher = Hasher::for_packager(self.header.packager);
         let mut out = Tally { out, hasher, count: 0 };
         match self.packing {

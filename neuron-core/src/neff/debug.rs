@@ -289,3 +289,48 @@ impl SubgraphDebug {
         Some((layer, layer.records.get(*record)?))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
+        let mut out = vec![number << 3 | 2, u8::try_from(bytes.len()).unwrap()];
+        out.extend_from_slice(bytes);
+        out
+    }
+
+    /// Real files hold an empty frame index; this one is by the schema.
+    #[test]
+    fn source_line_by_call_stack() {
+        let frames = [
+            field(1, b"a.py"),
+            field(1, b"b.py"),
+            field(2, b"f"),
+            // Location 1: a.py, f, line 7; location 2: b.py, no function, line 9.
+            field(3, &[0x08, 1, 0x10, 1, 0x18, 7]),
+            field(3, &[0x08, 2, 0x18, 9]),
+            field(4, &[0x08, 1]),
+            field(4, &[0x08, 2, 0x10, 1]),
+            field(4, &[0x08, 9]),
+        ]
+        .concat();
+        let record = |frame: u8| field(3, &[0x08, 5, 0x40, frame]);
+        let body = [field(6, &frames), record(1), record(2), record(3), record(4), record(0)];
+        let layer = DebugLayer::parse("d", &body.concat()).unwrap();
+        let lines: Vec<_> = layer.records.iter().map(|r| layer.source(r)).collect();
+        let line = |file: &str, line, function: &str| {
+            Some(SourceLine { file: file.into(), line, function: function.into() })
+        };
+        assert_eq!(lines, [line("a.py", 7, "f"), line("b.py", 9, ""), None, None, None]);
+        assert_eq!(layer.unknown, 0);
+        let more = DebugLayer::parse("d", &[field(9, b"new"), body.concat()].concat()).unwrap();
+        assert_eq!(more.unknown, 1);
+    }
+
+    #[test]
+    fn ids_have_three_parts() {
+        let record = DebugRecord { id: 3 << 48 | 1 << 32 | 218_805, ..DebugRecord::default() };
+        assert_eq!(record.id_text(), "sg0003:218805");
+    }
+}

@@ -6,10 +6,11 @@ use super::header::{HEADER_LENGTH, Header};
 use super::limits::Options;
 use super::problem::{Problem, Report, widen};
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 
 /// An opened NEFF. Borrows the bytes it was opened on, which may be a map.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Neff<'a> {
     /// The header.
     pub header: Header,
@@ -24,6 +25,17 @@ pub struct Neff<'a> {
     /// The options it was opened with.
     pub options: Options,
     bytes: &'a [u8],
+}
+
+impl fmt::Debug for Neff<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Neff")
+            .field("name", &self.header.name_text())
+            .field("archive", &self.archive)
+            .field("digest", &self.digest)
+            .field("report", &self.report)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'a> Neff<'a> {

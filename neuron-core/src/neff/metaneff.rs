@@ -176,3 +176,75 @@ fn config(mut fields: Fields<'_>) -> Result<ModelConfig, Problem> {
     }
     Ok(out)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A message put together field by field, by the schema of the sheet.
+    const MESSAGE: &[u8] = &[
+        0x0a, 0x18, // input_tensors, 24 bytes
+        0x0a, 0x05, b'x', b':', b'0', b'-', b'a', // name
+        0x12, 0x03, 0x01, 0x80, 0x02, // shape, packed: 1, 256
+        0x18, 0x0e, // data_type BFLOAT16
+        0x28, 0x01, // allow_dynamic_batch_size
+        0x32, 0x02, b'w', b'k', // checkpoint_key
+        0x38, 0x03, // type INPUT_WEIGHT
+        0x42, 0x00, // user_input_key, empty but there
+        0x12, 0x0d, // output_tensors, 13 bytes
+        0x10, 0x02, // shape, not packed: 2
+        0x10, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, // shape: -1
+        0x1a, 0x06, // model_config
+        0x08, 0x04, 0x20, 0x01, 0x30, 0x01, // num_infer 4, async_load, return_aliases
+        0x22, 0x02, 0xde, 0xad, // serialized_graph_def
+        0x2a, 0x01, b'm', // name
+        0x32, 0x04, 0x08, 0x01, 0x10, 0x02, // output 1 on input 2
+        0x38, 0x01, 0x48, 0x05, // num_user_inputs 1, num_weights 5
+        0x99, 0x06, 1, 2, 3, 4, 5, 6, 7, 8, // field 99, fixed 64: passed over
+    ];
+
+    #[test]
+    fn every_field() {
+        let meta = MetaNeff::parse("m", MESSAGE).unwrap();
+        let [input] = &meta.inputs[..] else { panic!() };
+        assert_eq!((input.name.as_str(), &input.shape[..]), ("x:0-a", &[1, 256][..]));
+        assert_eq!((input.dtype(), input.kind()), (Some("bfloat16"), Some("weight")));
+        assert!(input.dynamic_batch);
+        assert_eq!(input.checkpoint_key.as_deref(), Some("wk"));
+        assert_eq!(input.user_key.as_deref(), Some(""));
+        assert_eq!(meta.outputs[0].shape, [2, -1]);
+        let config = meta.config.unwrap();
+        assert_eq!((config.num_infer, config.async_load, config.lazy_load), (4, true, false));
+        assert!(config.return_aliases);
+        assert_eq!((meta.graph.as_slice(), meta.name.as_str()), (&[0xde, 0xad][..], "m"));
+        assert_eq!(meta.aliases, BTreeMap::from([(1, 2)]));
+        assert_eq!((meta.user_inputs, meta.states, meta.weights), (1, 0, 5));
+        let reserved = MetaTensor { data_type: 11, kind: 4, ..MetaTensor::default() };
+        assert_eq!((reserved.dtype(), reserved.kind()), (None, None));
+    }
+
+    #[test]
+    fn damage_has_its_offset() {
+        for (bytes, at, value) in [
+            (&[0x0a, 0x05, 0x0a][..], "0x0", "a field of 5 bytes, 1 follow"),
+            (&[0x38][..], "0x1", "a number is cut"),
+            (
+                &[0x38, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02][..],
+                "0x1",
+                "a number is beyond 64 bits",
+            ),
+            (&[0x38, 0x01, 0x0b][..], "0x2", "field 1 has wire type 3"),
+            (&[0x00, 0x00][..], "0x0", "a field has number 0"),
+            (&[0x08, 0x01][..], "0x0", "field 1 is a number"),
+            (&[0x3a, 0x01, 0x01][..], "0x0", "field 7 is not a number"),
+            (&[0x0a, 0x02, 0x12, 0x01][..], "0x2", "a field of 1 bytes, 0 follow"),
+        ] {
+            let error = MetaNeff::parse("m", bytes).unwrap_err().to_string();
+            let expected = format!("m offset {at}: {value} (rule protobuf");
+            assert!(error.starts_with(&expected), "{error}");
+        }
+        for end in 0..MESSAGE.len() {
+            let _ = MetaNeff::parse("m", &MESSAGE[..end]);
+        }
+    }
+}

@@ -64,7 +64,7 @@ mod tests {
             assert!(!is_safe(name), "{name:?}");
         }
         assert!(!is_safe(&"n".repeat(256)));
-        for name in ["a", "sg00/def.json", "a..b", "...", "größe", "a:b:c", "ab:"] {
+        for name in ["a", "sg00/def.json", "a..b", "...", "größe", "ab:c", "ab:"] {
             assert!(is_safe(name), "{name:?}");
         }
     }

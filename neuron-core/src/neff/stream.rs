@@ -6,9 +6,10 @@
 //! whether that refuses the file.
 
 use super::problem::{Problem, widen};
+use std::fmt;
 
 /// The body of a member.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Body<'a> {
     /// A part of the caller's bytes.
     Borrowed(&'a [u8]),
@@ -16,6 +17,16 @@ pub enum Body<'a> {
     Held(Vec<u8>),
     /// Not kept; unpacked again when asked for.
     Left,
+}
+
+impl fmt::Debug for Body<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Borrowed(body) => write!(f, "Borrowed({} bytes)", body.len()),
+            Self::Held(body) => write!(f, "Held({} bytes)", body.len()),
+            Self::Left => f.write_str("Left"),
+        }
+    }
 }
 
 pub(crate) trait Stream<'a> {

@@ -11,8 +11,32 @@ use std::marker::PhantomData;
 /// Unknown keys told for one member; a foreign document would have thousands.
 const MOST_UNKNOWN: usize = 20;
 
+/// Deepest nesting; the JSON reader has the same limit where it goes down, but
+/// passes over values that nobody asks for without counting.
+const MOST_DEEP: usize = 127;
+
+/// Offset of the first bracket beyond the deepest nesting.
+fn too_deep(body: &[u8]) -> Option<usize> {
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    for (at, byte) in body.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MOST_DEEP {
+            return Some(at);
+        }
+    }
+    None
+}
+
 /// Reads `body`, the member `name`. `None` where it does not parse and the
-/// report is lenient. Nesting is bounded by the JSON reader itself (128).
+/// report is lenient.
 pub(crate) fn parse<T: DeserializeOwned>(
     name: &str,
     body: &[u8],
@@ -23,11 +47,18 @@ pub(crate) fn parse<T: DeserializeOwned>(
         let value = format!("{name} has {} bytes, the limit is {limit}", body.len());
         return Err(Problem::new(Rule::LimitJson, Place::member(name, 0), value));
     }
+    if let Some(at) = too_deep(body) {
+        let value = format!("it is nested deeper than {MOST_DEEP}");
+        report.note(Rule::JsonSyntax, Place::member(name, at), value)?;
+        return Ok(None);
+    }
     let mut unknown = Vec::new();
     let mut reader = serde_json::Deserializer::from_slice(body);
     let parsed = serde_ignored::deserialize(&mut reader, |path| {
-        if unknown.len() < MOST_UNKNOWN {
-            unknown.push(path.to_string());
+        let path = path.to_string();
+        // A document that is read for its syntax only is ignored as a whole.
+        if unknown.len() < MOST_UNKNOWN && path != "." {
+            unknown.push(path);
         }
     });
     let parsed: Result<T, serde_json::Error> =
@@ -91,4 +122,34 @@ where
     }
 
     reader.deserialize_map(Unique(PhantomData))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::neff::problem::Mode;
+
+    #[test]
+    fn nesting_is_counted_outside_of_strings() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert_eq!(too_deep(nested(127).as_bytes()), None);
+        assert_eq!(too_deep(nested(128).as_bytes()), Some(127));
+        let text = format!("{{\"a\\\"{}\": 0}}", "[".repeat(500));
+        assert_eq!(too_deep(text.as_bytes()), None);
+        assert_eq!(too_deep("[]".repeat(500).as_bytes()), None);
+        // What passes here passes the JSON reader too.
+        let mut report = Report::new(Mode::Strict);
+        let parsed: Option<serde_json::Value> =
+            parse("n", nested(127).as_bytes(), 1000, &mut report).unwrap();
+        assert!(parsed.is_some());
+    }
+
+    #[test]
+    fn offsets_of_lines() {
+        assert_eq!(offset(b"ab\ncd\nef", 1, 1), 0);
+        assert_eq!(offset(b"ab\ncd\nef", 2, 2), 4);
+        assert_eq!(offset(b"ab\ncd\nef", 3, 9), 8);
+        assert_eq!(offset(b"", 1, 0), 0);
+        assert_eq!(offset(b"ab", 9, 1), 0);
+    }
 }

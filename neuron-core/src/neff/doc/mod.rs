@@ -11,7 +11,6 @@ mod info;
 mod json;
 mod kelf;
 mod kernel;
-mod syntax;
 mod tensor_map;
 mod ucode;
 
@@ -23,6 +22,5 @@ pub use info::{Info, KernelDebugFile, KernelDebugInfo, Metric};
 pub(crate) use json::parse;
 pub use kelf::{Kelf, KelfGraph, Target};
 pub use kernel::{KernelLine, KernelLines};
-pub(crate) use syntax::Syntax;
 pub use tensor_map::{Alias, MappedTensor, TensorMap};
 pub use ucode::{UcodeFunction, UcodeLibrary};
