@@ -42,10 +42,23 @@ pub fn finish(done: anyhow::Result<Exit>) -> Exit {
         Ok(exit) => exit,
         Err(error) if is_closed_pipe(&error) => Exit::Done,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "neuron-profile: {error:#}");
+            let _ = writeln!(io::stderr(), "neuron-profile: {}", one_line(&error));
             Exit::Error
         }
     }
+}
+
+/// What failed and why, on one line. The errors of the shared crate tell their
+/// cause themselves.
+fn one_line(error: &anyhow::Error) -> String {
+    let mut parts = Vec::new();
+    for cause in error.chain() {
+        parts.push(cause.to_string());
+        if cause.is::<neuron_core::Error>() {
+            break;
+        }
+    }
+    parts.join(": ")
 }
 
 /// Whether an error is a pipe whose reader went away.
