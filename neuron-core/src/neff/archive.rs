@@ -119,7 +119,7 @@ impl<'a> Archive<'a> {
         let mut entries = Entries::new(stream, self.options.limits);
         let mut held = 0;
         while let Some(entry) = entries.next(report)? {
-            let fits = entry.size <= self.options.hold
+            let fits = entry.size <= self.keep(&entry.name)
                 && entry.size <= self.options.hold_total.saturating_sub(held);
             let hold = fits && entry.kind == Kind::File;
             let Some(body) = entries.body(&entry, hold, report)? else {
@@ -142,6 +142,20 @@ impl<'a> Archive<'a> {
         let stream = entries.into_stream();
         self.unpacked = stream.position();
         Ok(stream)
+    }
+
+    /// Up to which size a member of this name is held.
+    fn keep(&self, name: &str) -> u64 {
+        let (hold, limits) = (self.options.hold, self.options.limits);
+        if hold == 0 {
+            0
+        } else if name.ends_with(".json") {
+            hold.max(limits.json)
+        } else if name.contains(".dbg") {
+            hold.max(limits.debug)
+        } else {
+            hold
+        }
     }
 
     fn add(&mut self, member: Member<'a>, report: &mut Report) -> Result<(), Problem> {

@@ -8,6 +8,7 @@ use super::doc::{
 use super::file::Neff;
 use super::model::{SLOT, Subgraph, ucode};
 use super::problem::{Place, Problem, Report, Rule, widen};
+use std::collections::BTreeSet;
 
 /// The host graph: lists fit together.
 pub(super) fn graph(name: &str, graph: &Graph, report: &mut Report) -> Result<(), Problem> {
@@ -121,10 +122,10 @@ pub(super) fn definition(
     for (index, block) in definition.dma.iter().flatten().enumerate() {
         dma(definition, name, index, block, report)?;
     }
-    let libraries: Vec<&str> = match &definition.ucode_lib {
-        Some(Names::One(file)) => vec![file],
+    let libraries: BTreeSet<&str> = match &definition.ucode_lib {
+        Some(Names::One(file)) => BTreeSet::from([file.as_str()]),
         Some(Names::Many(files)) => files.iter().map(String::as_str).collect(),
-        None => Vec::new(),
+        None => BTreeSet::new(),
     };
     let mut all: Vec<UcodeLibrary> = Vec::new();
     for file in libraries {

@@ -7,9 +7,9 @@
 use super::doc::Engine;
 use super::file::Neff;
 use super::model::Subgraph;
-use super::problem::{Problem, Report};
+use super::problem::{Place, Problem, Report, Rule, widen};
 use super::wire::{Field, Fields};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// One layer of one engine, or of the whole subgraph.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -81,12 +81,23 @@ pub struct SourceLine {
     pub function: String,
 }
 
+/// Most records and texts of a layer together (our choice): an empty record is
+/// two bytes of a file and hundreds in memory.
+const MOST_ITEMS: u64 = 2 << 20;
+
 impl DebugLayer {
     /// Reads the member `name`.
     pub fn parse(name: &str, body: &[u8]) -> Result<Self, Problem> {
         let mut out = Self::default();
         let mut fields = Fields::new(name, body, 0);
+        let mut items = 0;
         while let Some(field) = fields.next()? {
+            items += 1;
+            if items > MOST_ITEMS {
+                let place = Place::member(name, field.at);
+                let value = format!("there are more than {MOST_ITEMS} records");
+                return Err(Problem::new(Rule::LimitDebug, place, value));
+            }
             match field.number {
                 1 => out.description = fields.text(&field)?,
                 2 => out.parent = fields.text(&field)?,
@@ -104,6 +115,15 @@ impl DebugLayer {
             }
         }
         Ok(out)
+    }
+
+    /// [`Self::parse`], with a limit on the bytes.
+    pub(super) fn checked(name: &str, body: &[u8], limit: u64) -> Result<Self, Problem> {
+        if widen(body.len()) > limit {
+            let value = format!("{name} has {} bytes, the limit is {limit}", body.len());
+            return Err(Problem::new(Rule::LimitDebug, Place::member(name, 0), value));
+        }
+        Self::parse(name, body)
     }
 
     /// The engine, where the number is one of an engine.
@@ -244,12 +264,14 @@ impl SubgraphDebug {
         report: &mut Report,
     ) -> Result<Self, Problem> {
         let mut out = Self::default();
+        let mut seen = HashSet::new();
         let mut layer = |file: &String| -> Result<Option<(String, DebugLayer)>, Problem> {
             let name = subgraph.member(file);
-            let Some(body) = neff.body(&name) else {
+            let Some(member) = neff.member(&name).filter(|_| seen.insert(name.clone())) else {
                 return Ok(None);
             };
-            match DebugLayer::parse(&name, &body?) {
+            let body = neff.archive.body(member)?;
+            match DebugLayer::checked(&name, &body, neff.options.limits.debug) {
                 Ok(layer) => Ok(Some((name, layer))),
                 Err(problem) => report.take(problem).map(|()| None),
             }

@@ -22,6 +22,8 @@ pub struct Limits {
     pub record: u64,
     /// Bytes of one JSON member that is parsed.
     pub json: u64,
+    /// Bytes of one debug layer that is parsed.
+    pub debug: u64,
 }
 
 impl Default for Limits {
@@ -35,6 +37,7 @@ impl Default for Limits {
             ratio_floor: 16 << 20,
             record: 1 << 20,
             json: 256 << 20,
+            debug: 64 << 20,
         }
     }
 }
@@ -50,8 +53,10 @@ pub struct Options {
     /// looks at a few members may leave it out.
     pub digest: bool,
     /// Members of a gzip payload up to this size stay in memory, unpacked.
-    /// Larger ones (weights) are passed over while the archive is indexed and
-    /// unpacked again when asked for. Members of a bare tar are always borrowed.
+    /// So do JSON members and debug layers up to their own limits, which are
+    /// read in no particular order. Larger ones (weights) are passed over while
+    /// the archive is indexed and unpacked again when asked for. Members of a bare tar are always borrowed.
+    /// With 0 nothing is held.
     pub hold: u64,
     /// Bytes of all members that stay in memory together.
     pub hold_total: u64,

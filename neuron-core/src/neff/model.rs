@@ -10,9 +10,13 @@ use super::file::Neff;
 use super::problem::{Place, Problem, Report, Rule};
 use super::tensor::{self, Tensor};
 use serde::de::DeserializeOwned;
+use std::collections::HashSet;
 
 /// Bytes of one instruction slot (sheet section 6).
 pub const SLOT: u64 = 64;
+
+/// Most subgraphs: their folders have two digits (sheet section 4.1).
+const MOST_SUBGRAPHS: usize = 100;
 
 /// What the JSON members say. A part is `None` where its member is absent or
 /// does not parse and the report is lenient.
@@ -100,7 +104,17 @@ impl Model {
         let mut subgraphs = Vec::new();
         if let (Some(name), Some(kelf)) = (&kelf_member, &kelf) {
             check::kelf(neff, name, kelf, report)?;
+            if kelf.graphs.len() > MOST_SUBGRAPHS {
+                let value = format!("there are {}", kelf.graphs.len());
+                return Err(Problem::new(Rule::LimitSubgraphs, Place::key(name, "graphs"), value));
+            }
+            let mut seen = HashSet::new();
             for graph in &kelf.graphs {
+                if !seen.insert(&graph.definition) {
+                    let value = format!("{} occurs again", graph.definition);
+                    report.note(Rule::SubgraphTwice, Place::key(name, "graphs"), value)?;
+                    continue;
+                }
                 let subgraph = subgraph(neff, &graph.name, &graph.definition, report)?;
                 subgraphs.extend(subgraph);
             }

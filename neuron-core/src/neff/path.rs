@@ -7,11 +7,15 @@ use std::path::PathBuf;
 /// Longest part of a path on common file systems, in bytes.
 const PART: usize = 255;
 
+/// Most folders in a name (our choice): it bounds the work of [`plan`].
+const PARTS: usize = 64;
+
 /// Whether a name is relative and stays below the folder it is joined to, on
 /// any system: no empty part, `.`, `..`, root, backslash, NUL or drive letter.
 pub fn is_safe(name: &str) -> bool {
     !name.contains(['\\', '\0'])
         && name.get(1..2).is_none_or(|c| c != ":")
+        && name.split('/').count() <= PARTS
         && name.split('/').all(|part| !matches!(part, "" | "." | "..") && part.len() <= PART)
 }
 
@@ -64,6 +68,8 @@ mod tests {
             assert!(!is_safe(name), "{name:?}");
         }
         assert!(!is_safe(&"n".repeat(256)));
+        assert!(!is_safe(&["a"; 65].join("/")));
+        assert!(is_safe(&["a"; 64].join("/")));
         for name in ["a", "sg00/def.json", "a..b", "...", "größe", "ab:c", "ab:"] {
             assert!(is_safe(name), "{name:?}");
         }

@@ -88,7 +88,9 @@ rules! {
     LimitMember "limit-member" Fatal "each member stays within its size limit";
     LimitName "limit-name" Fatal "each member name stays within its length limit";
     LimitRecord "limit-record" Fatal "each extension record stays within its size limit";
-    LimitJson "limit-json" Fatal "each JSON member stays within its size limit";
+    LimitJson "limit-json" Fatal "each JSON member stays within its size and count limits";
+    LimitDebug "limit-debug" Fatal "each debug layer stays within its size and count limits";
+    LimitSubgraphs "limit-subgraphs" Fatal "there are at most 100 subgraphs";
     LimitRead "limit-read" Fatal "a body that is asked for whole fits into memory";
     TarTruncated "tar-truncated" Strict "the archive holds whole blocks of 512 bytes";
     TarChecksum "tar-checksum" Fatal "the checksum of a tar header fits its bytes";
@@ -110,6 +112,8 @@ rules! {
     JsonUnknown "json-unknown-key" Warn "the keys of a JSON member are known";
     GraphAbsent "graph-absent" Strict "neff.json or kelp.json is present";
     GraphShape "graph-shape" Strict "the host graph has its five keys and their lists fit together";
+    SubgraphTwice "subgraph-twice" Strict "each subgraph has a definition of its own";
+    TensorCount "tensor-count" Strict "there are at most 65536 inputs and outputs";
     KelfNode "kelf-node" Strict "one node of the graph names the kelf member";
     KelfVersion "kelf-version" Strict "the kelf version has a dot";
     Target "target" Strict "the target word is known";
@@ -129,7 +133,7 @@ rules! {
     SubgraphCount "subgraph-count" Warn "subgraphs are 1 or as many as the logical core size";
     TensorRank "tensor-rank" Strict "a tensor has at most 32 dimensions";
     TensorSize "tensor-size" Strict "a tensor's size is that of its variable";
-    TensorName "tensor-name" Strict "graph and definition name the same tensors";
+    TensorName "tensor-name" Strict "graph and definition name the same tensors, by at most 256 bytes";
     TensorType "tensor-dtype" Warn "the data type of a tensor is known";
     CustomOps "custom-ops" Strict "custom-op libraries are version 1, within the loader's counts, each once";
     // Weights and debug members, sections 7.2 and 8.
@@ -165,11 +169,11 @@ pub enum Place {
 
 impl Place {
     pub(crate) fn key(name: &str, path: impl Into<String>) -> Self {
-        Self::Key { name: name.to_owned(), path: path.into() }
+        Self::Key { name: shown(name), path: shown(&path.into()) }
     }
 
     pub(crate) fn member(name: &str, at: usize) -> Self {
-        Self::Member { name: name.to_owned(), at: widen(at) }
+        Self::Member { name: shown(name), at: widen(at) }
     }
 }
 

@@ -4,10 +4,16 @@
 use super::doc::{Graph, VarKind};
 use super::model::Subgraph;
 use super::problem::{Place, Problem, Report, Rule};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Most dimensions of a tensor.
 const MOST_DIMENSIONS: usize = 32;
+
+/// Most inputs and outputs that are listed (our choice).
+const MOST_TENSORS: usize = 65_536;
+
+/// Longest name in the public C API, in bytes.
+const LONGEST_NAME: usize = 256;
 
 /// A data type word with the runtime's code and the bytes of an element.
 const DTYPES: &[(&str, u32, u64)] = &[
@@ -37,7 +43,7 @@ pub fn dtype(word: &str) -> (u32, u64) {
 }
 
 /// Input or output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Usage {
     /// Runtime code 0.
     Input,
@@ -96,8 +102,10 @@ pub(super) fn list(
             Some(found) => compare(tensor, found, report)?,
         }
     }
+    let listed: HashSet<(Usage, &str)> =
+        tensors.iter().map(|tensor| (tensor.usage, tensor.name.as_str())).collect();
     for ((usage, name), found) in variables.iter().filter(|_| direct) {
-        if !tensors.iter().any(|tensor| tensor.usage == *usage && tensor.name == *name) {
+        if !listed.contains(&(*usage, name.as_str())) {
             let place = Place::key(&found.member, format!("var/{name}"));
             report.note(Rule::TensorName, place, format!("the graph has no {name}"))?;
         }
@@ -147,12 +155,17 @@ fn variables(subgraphs: &[Subgraph]) -> BTreeMap<(Usage, String), Found> {
 
 fn of_graph(member: &str, graph: &Graph, report: &mut Report) -> Result<Vec<Tensor>, Problem> {
     let mut tensors = Vec::new();
-    for index in &graph.arg_nodes {
+    let count = graph.arg_nodes.len().saturating_add(graph.heads.len());
+    if count > MOST_TENSORS {
+        let value = format!("there are {count}");
+        report.note(Rule::TensorCount, Place::key(member, "heads"), value)?;
+    }
+    for index in graph.arg_nodes.iter().take(MOST_TENSORS) {
         let node = usize::try_from(*index).ok().and_then(|index| graph.nodes.get(index));
-        let name = node.map(|node| node.name.clone()).unwrap_or_default();
+        let name = node.map(|node| node.name.as_str()).unwrap_or_default();
         tensors.push(entry(member, graph, Usage::Input, name, (*index, 0), report)?);
     }
-    for (position, head) in graph.heads.iter().enumerate() {
+    for (position, head) in graph.heads.iter().enumerate().take(MOST_TENSORS) {
         let (index, output) = (head.first().copied(), head.get(1).copied());
         let (Some(index), Some(output)) = (index, output) else {
             continue;
@@ -164,48 +177,56 @@ fn of_graph(member: &str, graph: &Graph, report: &mut Report) -> Result<Vec<Tens
 }
 
 /// Name of an output: of the graph, else of the node's output, else of the node.
-fn output_name(graph: &Graph, position: usize, index: u64, output: u64) -> String {
+fn output_name(graph: &Graph, position: usize, index: u64, output: u64) -> &str {
     let of_graph = graph.attrs.output_names.as_ref().and_then(|names| names.get(position));
     if let Some(name) = of_graph {
-        return name.clone();
+        return name;
     }
     let node = usize::try_from(index).ok().and_then(|index| graph.nodes.get(index));
     let Some(node) = node else {
-        return String::new();
+        return "";
     };
     let names = node.output_names.as_ref().or(node.output.as_ref());
     let of_node = usize::try_from(output).ok().and_then(|output| names?.get(output));
-    of_node.unwrap_or(&node.name).to_owned()
+    of_node.unwrap_or(&node.name)
 }
 
 fn entry(
     member: &str,
     graph: &Graph,
     usage: Usage,
-    name: String,
+    name: &str,
     (index, output): (u64, u64),
     report: &mut Report,
 ) -> Result<Tensor, Problem> {
     let id = graph.entry(index, output);
     let of = |id: usize| {
-        let shape = graph.attrs.shape.as_ref().and_then(|(_, list)| list.get(id)).cloned();
-        let dtype = graph.attrs.dltype.as_ref().and_then(|(_, list)| list.get(id)).cloned();
+        let shape = graph.attrs.shape.as_ref().and_then(|(_, list)| list.get(id));
+        let dtype = graph.attrs.dltype.as_ref().and_then(|(_, list)| list.get(id));
         (shape, dtype)
     };
-    let (shape, word) = id.map(of).unwrap_or_default();
-    let place = || Place::key(member, &name);
+    let (mut shape, word) = id.map(of).unwrap_or_default();
+    let place = || Place::key(member, name);
+    if name.len() > LONGEST_NAME {
+        let value = format!("the name has {} bytes", name.len());
+        report.note(Rule::TensorName, place(), value)?;
+    }
     if shape.is_none() || word.is_none() {
         let value = format!("entry {id:?} of {name} has no shape or type");
         report.note(Rule::GraphShape, place(), value)?;
     }
-    if let Some(shape) = shape.as_ref().filter(|shape| shape.len() > MOST_DIMENSIONS) {
-        let value = format!("{name} has {} dimensions", shape.len());
+    if let Some(long) = shape.filter(|shape| shape.len() > MOST_DIMENSIONS) {
+        let value = format!("{name} has {} dimensions", long.len());
         report.note(Rule::TensorRank, place(), value)?;
+        shape = None;
     }
-    let (code, element) = dtype(word.as_deref().unwrap_or_default());
-    if let Some(word) = word.as_ref().filter(|_| code == 0) {
+    let (code, element) = dtype(word.map(String::as_str).unwrap_or_default());
+    if let Some(word) = word.filter(|_| code == 0) {
         report.note(Rule::TensorType, place(), format!("the type is {word:?}"))?;
     }
-    let bytes = shape.as_deref().and_then(|shape| bytes(shape, element));
-    Ok(Tensor { name, usage, dtype: word, shape, bytes })
+    let bytes = shape.and_then(|shape| bytes(shape, element));
+    // A list may name one node a million times: nothing long is copied.
+    let cut = |text: &str| text.chars().take(LONGEST_NAME).collect::<String>();
+    let (name, dtype) = (cut(name), word.map(|word| cut(word)));
+    Ok(Tensor { name, usage, dtype, shape: shape.cloned(), bytes })
 }

@@ -15,8 +15,23 @@ const MOST_UNKNOWN: usize = 20;
 /// passes over values that nobody asks for without counting.
 const MOST_DEEP: usize = 127;
 
-/// Offset of the first bracket beyond the deepest nesting.
-fn too_deep(body: &[u8]) -> Option<usize> {
+/// Most objects and most commas of one member. A value in memory is larger than
+/// its text where the text is `{}` or `0`; honest documents come nowhere near.
+const MOST_OBJECTS: u64 = 4 << 20;
+const MOST_COMMAS: u64 = 32 << 20;
+
+/// What a member's brackets and commas ask for.
+#[derive(Debug, PartialEq, Eq)]
+struct Shape {
+    /// Offset of the first bracket beyond the deepest nesting.
+    too_deep: Option<usize>,
+    objects: u64,
+    commas: u64,
+}
+
+/// Counts brackets and commas outside of strings.
+fn shape(body: &[u8]) -> Shape {
+    let mut shape = Shape { too_deep: None, objects: 0, commas: 0 };
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     for (at, byte) in body.iter().enumerate() {
         match byte {
@@ -24,15 +39,20 @@ fn too_deep(body: &[u8]) -> Option<usize> {
             b'\\' if quoted => escaped = true,
             b'"' => quoted = !quoted,
             _ if quoted => {}
-            b'[' | b'{' => depth += 1,
+            b'[' | b'{' => {
+                depth += 1;
+                shape.objects += u64::from(*byte == b'{');
+            }
+            b',' => shape.commas += 1,
             b']' | b'}' => depth = depth.saturating_sub(1),
             _ => {}
         }
         if depth > MOST_DEEP {
-            return Some(at);
+            shape.too_deep = Some(at);
+            break;
         }
     }
-    None
+    shape
 }
 
 /// Reads `body`, the member `name`. `None` where it does not parse and the
@@ -47,7 +67,12 @@ pub(crate) fn parse<T: DeserializeOwned>(
         let value = format!("{name} has {} bytes, the limit is {limit}", body.len());
         return Err(Problem::new(Rule::LimitJson, Place::member(name, 0), value));
     }
-    if let Some(at) = too_deep(body) {
+    let shape = shape(body);
+    if shape.objects > MOST_OBJECTS || shape.commas > MOST_COMMAS {
+        let value = format!("{} objects, {} commas", shape.objects, shape.commas);
+        return Err(Problem::new(Rule::LimitJson, Place::member(name, 0), value));
+    }
+    if let Some(at) = shape.too_deep {
         let value = format!("it is nested deeper than {MOST_DEEP}");
         report.note(Rule::JsonSyntax, Place::member(name, at), value)?;
         return Ok(None);
@@ -132,16 +157,32 @@ mod tests {
     #[test]
     fn nesting_is_counted_outside_of_strings() {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        assert_eq!(too_deep(nested(127).as_bytes()), None);
-        assert_eq!(too_deep(nested(128).as_bytes()), Some(127));
+        assert_eq!(shape(nested(127).as_bytes()).too_deep, None);
+        assert_eq!(shape(nested(128).as_bytes()).too_deep, Some(127));
         let text = format!("{{\"a\\\"{}\": 0}}", "[".repeat(500));
-        assert_eq!(too_deep(text.as_bytes()), None);
-        assert_eq!(too_deep("[]".repeat(500).as_bytes()), None);
+        assert_eq!(shape(text.as_bytes()).too_deep, None);
+        assert_eq!(shape("[]".repeat(500).as_bytes()).too_deep, None);
         // What passes here passes the JSON reader too.
         let mut report = Report::new(Mode::Strict);
         let parsed: Option<serde_json::Value> =
             parse("n", nested(127).as_bytes(), 1000, &mut report).unwrap();
         assert!(parsed.is_some());
+    }
+
+    #[test]
+    fn many_small_values_are_refused() {
+        let mut report = Report::new(Mode::Lenient);
+        let limit = 1 << 30;
+        let objects = format!("[{}{{}}]", "{},".repeat(4 << 20));
+        let error =
+            parse::<Vec<serde::de::IgnoredAny>>("n", objects.as_bytes(), limit, &mut report);
+        assert_eq!(error.unwrap_err().rule, Rule::LimitJson);
+        let numbers = format!("[{}0]", "0,".repeat((32 << 20) + 1));
+        let error =
+            parse::<Vec<serde::de::IgnoredAny>>("n", numbers.as_bytes(), limit, &mut report);
+        assert_eq!(error.unwrap_err().rule, Rule::LimitJson);
+        // Commas in strings are text.
+        assert_eq!(shape(br#"[",,{{"]"#), Shape { too_deep: None, objects: 0, commas: 0 });
     }
 
     #[test]

@@ -4,28 +4,29 @@
 
 use super::json;
 use crate::neff::problem::{Problem, Report};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The source line of an instruction.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelLine {
     /// Stem of the backend name: `inst.53`.
     pub instruction: String,
     /// Source line; 0 for what no line stands for.
     pub line: u64,
     /// Innermost function.
-    pub function: Option<String>,
+    pub function: Option<Arc<str>>,
     /// Source file of that function.
-    pub file: Option<String>,
+    pub file: Option<Arc<str>>,
 }
 
 /// The lines of one kernel on one core.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelLines {
     /// `lnc` of the document.
     pub lnc: u64,
-    /// In program order.
+    /// In program order; file and function are shared between lines.
     pub lines: Vec<KernelLine>,
 }
 
@@ -88,7 +89,7 @@ impl KernelLines {
         let mut lines = Vec::new();
         // The nesting is bounded by the JSON reader; the walk uses no recursion
         // all the same, to stay independent of it.
-        let mut open = vec![(core.info.into_iter(), None::<String>, None::<String>)];
+        let mut open = vec![(core.info.into_iter(), None::<Arc<str>>, None::<Arc<str>>)];
         while let Some((items, function, file)) = open.last_mut() {
             match items.next() {
                 None => {
@@ -105,8 +106,8 @@ impl KernelLines {
                     open.push(level);
                 }
                 Some(Item::Func(func)) => {
-                    let file = func.file.or_else(|| file.clone());
-                    open.push((func.children.into_iter(), Some(func.name), file));
+                    let file = func.file.map(Arc::from).or_else(|| file.clone());
+                    open.push((func.children.into_iter(), Some(Arc::from(func.name)), file));
                 }
             }
         }

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// One library.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -45,6 +46,7 @@ impl UcodeLibrary {
     pub fn faults(libraries: &[Self]) -> Vec<(usize, String)> {
         let mut faults = Vec::new();
         let mut total = 0;
+        let mut seen = HashSet::new();
         for (index, library) in libraries.iter().enumerate() {
             let version = library.ulib_to_ucode_version.as_deref().unwrap_or_default();
             if version.split('.').next() != Some("1") {
@@ -56,7 +58,7 @@ impl UcodeLibrary {
             if ![0, 1, 8].contains(&library.total_cpus) {
                 faults.push((index, format!("total_cpus is {}", library.total_cpus)));
             }
-            if libraries.iter().take(index).any(|other| other.library == library.library) {
+            if !seen.insert(&library.library) {
                 faults.push((index, format!("{} is named twice", library.library)));
             }
             for function in library.functions.iter().filter(|f| f.name.len() >= 64) {
