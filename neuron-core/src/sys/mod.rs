@@ -5,6 +5,7 @@
 //! addresses are made here, from memory that is borrowed for the call.
 #![allow(unsafe_code)]
 
+pub mod file_map;
 mod ioctl;
 mod lists;
 mod map;

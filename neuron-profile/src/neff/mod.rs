@@ -1,1 +1,42 @@
 //! `neuron-profile neff`: look into a NEFF, take it apart, put it together.
+
+mod cat;
+mod info;
+mod ls;
+mod open;
+mod pack;
+mod unpack;
+mod verify;
+
+use crate::output::Exit;
+use clap::Subcommand;
+use std::io::Write;
+
+/// Look into a NEFF, take it apart, put it together
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Info(info::Args),
+    Ls(ls::Args),
+    Cat(cat::Args),
+    Unpack(unpack::Args),
+    Pack(pack::Args),
+    Verify(verify::Args),
+}
+
+/// Runs a command; results go to `out`.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    match &args.command {
+        Command::Info(args) => info::run(args, out),
+        Command::Ls(args) => ls::run(args, out),
+        Command::Cat(args) => cat::run(args, out),
+        Command::Unpack(args) => unpack::run(args, out),
+        Command::Pack(args) => pack::run(args, out),
+        Command::Verify(args) => verify::run(args, out),
+    }
+}

@@ -1,0 +1,281 @@
+//! The JSON members of a NEFF, read together and checked against each other
+//! and against the archive (sheet sections 5 and 9.2).
+
+use super::check;
+use super::doc::{
+    Definition, Engine, EngineJson, Executor, Graph, Info, Kelf, Metric, Target, TensorMap,
+    UcodeLibrary, parse,
+};
+use super::file::Neff;
+use super::problem::{Place, Problem, Report, Rule};
+use super::tensor::{self, Tensor};
+use serde::de::DeserializeOwned;
+use std::collections::HashSet;
+
+/// Bytes of one instruction slot (sheet section 6).
+pub const SLOT: u64 = 64;
+
+/// Most subgraphs: their folders have two digits (sheet section 4.1).
+const MOST_SUBGRAPHS: usize = 100;
+
+/// What the JSON members say. A part is `None` where its member is absent or
+/// does not parse and the report is lenient.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// Name of the host graph's member.
+    pub graph_member: Option<&'static str>,
+    /// The host graph.
+    pub graph: Option<Graph>,
+    /// Name of the kelf member.
+    pub kelf_member: Option<String>,
+    /// The kelf member.
+    pub kelf: Option<Kelf>,
+    /// Subgraphs, in the order of the kelf member.
+    pub subgraphs: Vec<Subgraph>,
+    /// Inputs and outputs, inputs first, each in the order of the host graph.
+    pub tensors: Vec<Tensor>,
+    /// `info.json`.
+    pub info: Option<Info>,
+    /// `metrics.json`.
+    pub metrics: Option<Vec<Metric>>,
+}
+
+/// The program of one physical core.
+#[derive(Debug, Clone)]
+pub struct Subgraph {
+    /// `sg00`.
+    pub name: String,
+    /// Member that defines it.
+    pub definition_member: String,
+    /// Folder of its members, with the slash: `sg00/`.
+    pub folder: String,
+    /// The definition.
+    pub definition: Definition,
+    /// Programs, in the order of the hardware index; engines that the
+    /// definition does not name are absent.
+    pub programs: Vec<Program>,
+    /// Layouts of tensors.
+    pub tensor_map: Option<TensorMap>,
+}
+
+/// What one engine runs.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// The engine.
+    pub engine: Engine,
+    /// Its JSON.
+    pub json: Option<EngineJson>,
+    /// Member with its instruction stream; `None` where none is named.
+    pub stream_member: Option<String>,
+    /// Instructions: 64-byte slots of the stream. An absent stream is empty.
+    pub slots: u64,
+}
+
+impl Subgraph {
+    /// Full name of a member of this subgraph.
+    pub fn member(&self, name: &str) -> String {
+        format!("{}{name}", self.folder)
+    }
+
+    /// The program of an engine.
+    pub fn program(&self, engine: Engine) -> Option<&Program> {
+        self.programs.iter().find(|program| program.engine == engine)
+    }
+
+    /// Slots of the five engines, in the order of their hardware index.
+    pub fn slots(&self) -> [u64; 5] {
+        Engine::ALL.map(|engine| self.program(engine).map_or(0, |program| program.slots))
+    }
+}
+
+impl Model {
+    /// Reads the JSON members; warnings go to `report`.
+    ///
+    /// # Errors
+    ///
+    /// The first broken rule that refuses the file in the report's mode.
+    pub fn read(neff: &Neff<'_>, report: &mut Report) -> Result<Self, Problem> {
+        let (graph_member, graph) = graph(neff, report)?;
+        let kelf_member = kelf_member(neff, graph_member, graph.as_ref(), report)?;
+        let kelf = match &kelf_member {
+            Some(name) => required::<Kelf>(neff, name, report)?,
+            None => None,
+        };
+        let mut subgraphs = Vec::new();
+        if let (Some(name), Some(kelf)) = (&kelf_member, &kelf) {
+            check::kelf(neff, name, kelf, report)?;
+            if kelf.graphs.len() > MOST_SUBGRAPHS {
+                let value = format!("there are {}", kelf.graphs.len());
+                return Err(Problem::new(Rule::LimitSubgraphs, Place::key(name, "graphs"), value));
+            }
+            let mut seen = HashSet::new();
+            for graph in &kelf.graphs {
+                if !seen.insert(&graph.definition) {
+                    let value = format!("{} occurs again", graph.definition);
+                    report.note(Rule::SubgraphTwice, Place::key(name, "graphs"), value)?;
+                    continue;
+                }
+                let subgraph = subgraph(neff, &graph.name, &graph.definition, report)?;
+                subgraphs.extend(subgraph);
+            }
+        }
+        let target = kelf.as_ref().and_then(|kelf| Target::parse(kelf.target.as_deref()));
+        for subgraph in &subgraphs {
+            check::definition(neff, subgraph, target, report)?;
+        }
+        let tensors = tensor::list(graph_member, graph.as_ref(), &subgraphs, report)?;
+        Ok(Self {
+            graph_member,
+            graph,
+            kelf_member,
+            kelf,
+            subgraphs,
+            tensors,
+            info: optional(neff, "info.json", report)?,
+            metrics: optional(neff, "metrics.json", report)?,
+        })
+    }
+
+    /// The hardware it is for; `None` for an unknown word or without kelf.
+    pub fn target(&self) -> Option<Target> {
+        Target::parse(self.kelf.as_ref()?.target.as_deref())
+    }
+
+    /// Nodes of the host graph that NeuronCores run, and that the host runs.
+    pub fn node_counts(&self) -> (usize, usize) {
+        let count = |executor| {
+            let nodes = self.graph.iter().flat_map(Graph::executable);
+            nodes.filter(|(_, node)| node.executor() == executor).count()
+        };
+        (count(Executor::NeuronCore), count(Executor::Cpu))
+    }
+}
+
+/// A member that may be absent.
+pub(super) fn optional<T: DeserializeOwned>(
+    neff: &Neff<'_>,
+    name: &str,
+    report: &mut Report,
+) -> Result<Option<T>, Problem> {
+    match neff.body(name) {
+        Some(body) => parse(name, &body?, neff.options.limits.json, report),
+        None => Ok(None),
+    }
+}
+
+/// A member without which the loader refuses the file.
+fn required<T: DeserializeOwned>(
+    neff: &Neff<'_>,
+    name: &str,
+    report: &mut Report,
+) -> Result<Option<T>, Problem> {
+    if neff.member(name).is_none() {
+        let at = Place::File(super::problem::widen(neff.payload_range.start));
+        report.note(Rule::MemberAbsent, at, format!("there is no {name}"))?;
+    }
+    optional(neff, name, report)
+}
+
+/// The host graph: `neff.json`, else the legacy name.
+fn graph(
+    neff: &Neff<'_>,
+    report: &mut Report,
+) -> Result<(Option<&'static str>, Option<Graph>), Problem> {
+    for name in ["neff.json", "kelp.json"] {
+        if neff.member(name).is_some() {
+            let graph = optional::<Graph>(neff, name, report)?;
+            if let Some(graph) = &graph {
+                check::graph(name, graph, report)?;
+            }
+            return Ok((Some(name), graph));
+        }
+    }
+    let at = Place::File(super::problem::widen(neff.payload_range.start));
+    report.note(Rule::GraphAbsent, at, "neither is present")?;
+    Ok((None, None))
+}
+
+/// The kelf member that the graph names; without a graph, `kelf-0.json` or
+/// `kelf-a.json` if present (our choice, sheet section 5.1).
+fn kelf_member(
+    neff: &Neff<'_>,
+    graph_member: Option<&str>,
+    graph: Option<&Graph>,
+    report: &mut Report,
+) -> Result<Option<String>, Problem> {
+    if let (Some(name), Some(graph)) = (graph_member, graph) {
+        let mut nodes = graph.executable().map(|(_, node)| node);
+        match nodes.find(|node| node.executor() == Executor::NeuronCore) {
+            Some(node) => match node.attr("kelf") {
+                Some(kelf) => return Ok(Some(kelf.to_owned())),
+                None => {
+                    let value = format!("node {} has no 'kelf'", node.name);
+                    report.note(Rule::KelfNode, Place::key(name, "nodes"), value)?;
+                }
+            },
+            None => {
+                report.note(Rule::KelfNode, Place::key(name, "nodes"), "no node is '__kelf'")?;
+            }
+        }
+    }
+    let known = ["kelf-0.json", "kelf-a.json"];
+    Ok(known.into_iter().find(|name| neff.member(name).is_some()).map(str::to_owned))
+}
+
+fn subgraph(
+    neff: &Neff<'_>,
+    name: &str,
+    definition_member: &str,
+    report: &mut Report,
+) -> Result<Option<Subgraph>, Problem> {
+    let Some(definition) = required::<Definition>(neff, definition_member, report)? else {
+        return Ok(None);
+    };
+    let folder = definition_member.rfind('/').map_or(0, |at| at + 1);
+    let folder = definition_member.get(..folder).unwrap_or_default().to_owned();
+    let mut programs = Vec::new();
+    for engine in Engine::ALL {
+        let json = match definition.engine_json(engine) {
+            Some(file) => required(neff, &format!("{folder}{file}"), report)?,
+            None => None,
+        };
+        let named = definition.engine_stream(engine).map(str::to_owned);
+        let in_json = || json.as_ref().and_then(EngineJson::stream).map(str::to_owned);
+        let stream_member = named.or_else(in_json).map(|file| format!("{folder}{file}"));
+        if stream_member.is_none() && json.is_none() {
+            continue;
+        }
+        let stream = stream_member.as_deref().and_then(|name| neff.member(name));
+        let slots = stream.map_or(0, |member| member.size() / SLOT);
+        programs.push(Program { engine, json, stream_member, slots });
+    }
+    let tensor_map = optional(neff, &format!("{folder}tensor_map.json"), report)?;
+    Ok(Some(Subgraph {
+        name: name.to_owned(),
+        definition_member: definition_member.to_owned(),
+        folder,
+        definition,
+        programs,
+        tensor_map,
+    }))
+}
+
+/// The custom-op libraries that a definition names.
+pub(super) fn ucode(
+    neff: &Neff<'_>,
+    name: &str,
+    report: &mut Report,
+) -> Result<Vec<UcodeLibrary>, Problem> {
+    // Whether the document is a list or one entry is not published; both are read.
+    #[derive(serde::Deserialize)]
+    #[serde(untagged)]
+    enum Libraries {
+        Many(Vec<UcodeLibrary>),
+        One(UcodeLibrary),
+    }
+    Ok(match required::<Libraries>(neff, name, report)? {
+        Some(Libraries::Many(libraries)) => libraries,
+        Some(Libraries::One(library)) => vec![library],
+        None => Vec::new(),
+    })
+}

@@ -1,0 +1,90 @@
+//! Opens the file of a command and tells its warnings.
+
+use crate::output::{Exit, Format, progress};
+use anyhow::Context;
+use neuron_core::neff::{Mode, Neff, Options, Problem, Report, Severity, digest};
+use neuron_core::sys::file_map::FileBytes;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// The file, and how it is read.
+#[derive(Debug, clap::Args)]
+pub(super) struct Input {
+    /// The NEFF
+    pub(super) file: PathBuf,
+
+    /// Refuse a file that breaks a rule, instead of showing what can be read
+    #[arg(long)]
+    strict: bool,
+
+    /// Form of the result
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(super) output: Format,
+}
+
+impl Input {
+    /// The bytes of the file.
+    pub(super) fn bytes(&self) -> anyhow::Result<FileBytes> {
+        Ok(FileBytes::open(&self.file)?)
+    }
+
+    /// Opens the file, without its digest.
+    pub(super) fn open<'a>(&self, bytes: &'a [u8]) -> anyhow::Result<Neff<'a>> {
+        let mode = if self.strict { Mode::Strict } else { Mode::Lenient };
+        Neff::open(bytes, &Options::new(mode).without_digest()).with_context(|| self.name())
+    }
+
+    /// Opens the file and compares its digest, with a progress bar.
+    pub(super) fn open_checked<'a>(&self, bytes: &'a [u8]) -> anyhow::Result<Neff<'a>> {
+        let mut neff = self.open(bytes)?;
+        let payload = neff.payload();
+        let bar = progress("digest", u64::try_from(payload.len())?, true);
+        let found = digest::compute(&neff.header, payload, |done| bar.set_position(done));
+        bar.finish_and_clear();
+        digest::note(&neff.header, &found, &mut neff.report).with_context(|| self.name())?;
+        neff.digest = Some(found);
+        Ok(neff)
+    }
+
+    /// The path, for messages.
+    pub(super) fn name(&self) -> String {
+        self.file.display().to_string()
+    }
+
+    /// Tells the warnings on stderr and gives the exit that they ask for.
+    pub(super) fn warn(&self, report: &Report) -> Exit {
+        let mut err = io::stderr().lock();
+        for problem in report.warnings() {
+            let _ = writeln!(err, "{}: warning: {problem}", self.name());
+        }
+        if report.dropped() > 0 {
+            let _ = writeln!(err, "{}: {} more warnings", self.name(), report.dropped());
+        }
+        exit(report)
+    }
+}
+
+/// Partial if a rule was broken for which a strict reader refuses the file.
+pub(super) fn exit(report: &Report) -> Exit {
+    let severe = |problem: &Problem| problem.rule.severity() != Severity::Warn;
+    if report.dropped() > 0 || report.warnings().iter().any(severe) {
+        Exit::Partial
+    } else {
+        Exit::Done
+    }
+}
+
+/// The warnings as JSON.
+pub(super) fn warnings(report: &Report) -> Value {
+    let warnings = report.warnings().iter().map(|problem| {
+        json!({
+            "rule": problem.rule.id(),
+            "place": problem.place.to_string(),
+            "value": problem.value,
+            "text": problem.rule.text(),
+            "refused_when_strict": problem.rule.severity() != Severity::Warn,
+        })
+    });
+    warnings.collect()
+}
