@@ -113,6 +113,8 @@ pub enum Rule {
     Memory { message: &'static str, limit: u64 },
     #[error("{message}: field {field} of {bytes} bytes is not known")]
     UnknownField { message: &'static str, field: u32, bytes: u64 },
+    #[error("{message}.{field}: {value} does not fit the type of the field")]
+    Misfit { message: &'static str, field: &'static str, value: u64 },
     #[error("{message}: {reason}")]
     Decode { message: &'static str, reason: String },
 
@@ -184,6 +186,7 @@ impl Rule {
             // are normal in good files (§3, §6.1, §10).
             Self::Form { .. }
             | Self::UnknownField { .. }
+            | Self::Misfit { .. }
             | Self::HardwareLoss { .. }
             | Self::SoftwareLoss { .. }
             | Self::RingFull { .. }

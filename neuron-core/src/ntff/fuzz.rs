@@ -55,7 +55,7 @@ pub fn message(data: &[u8]) {
     let wide = Limits { decoded: u64::MAX, ..LIMITS };
     let again = root::decode(&bytes, 128, &wide, false, &mut findings);
     assert!(again.is_ok_and(|again| again.encode_to_vec() == bytes), "written, read, written");
-    assert!(findings.list().0.is_empty(), "we wrote a field that we do not know");
+    assert!(findings.list().0.is_empty(), "we wrote what we do not know");
     for graph in layout::subgraphs(&lenient) {
         for patch in &graph.patch_info {
             if let Some(map) = PatchMap::new(patch) {

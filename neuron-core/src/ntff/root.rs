@@ -8,15 +8,26 @@ use prost::Message as _;
 use super::error::Findings;
 use super::messages::NtffInfo;
 use super::schema;
-use super::table::Message;
+use super::table::{Field, Message};
 use super::wire::{Fields, Visitor, Walker};
 use super::{Finding, Limits, Rule};
 
-/// Notes unknown fields.
+/// Notes what the schema does not explain.
 #[derive(Debug)]
 struct Unknown<'f>(&'f mut Findings);
 
 impl Visitor for Unknown<'_> {
+    fn misfit(
+        &mut self,
+        message: &'static Message,
+        field: &'static Field,
+        offset: u64,
+        value: u64,
+    ) {
+        let (message, field) = (message.name, field.name);
+        self.0.push(offset, Rule::Misfit { message, field, value });
+    }
+
     fn unknown(&mut self, message: &'static Message, number: u32, offset: u64, bytes: &[u8]) {
         let bytes = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         let message = message.name;

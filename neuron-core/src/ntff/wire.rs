@@ -44,6 +44,17 @@ pub trait Visitor {
     fn leave(&mut self, field: &'static Field) {
         let _ = field;
     }
+    /// A number that does not fit the type of its field; protobuf keeps its low
+    /// bits.
+    fn misfit(
+        &mut self,
+        message: &'static Message,
+        field: &'static Field,
+        offset: u64,
+        value: u64,
+    ) {
+        let _ = (message, field, offset, value);
+    }
     /// A field that the schema does not have; `bytes` is its value as it lies
     /// in the file.
     fn unknown(&mut self, message: &'static Message, number: u32, offset: u64, bytes: &[u8]) {
@@ -308,7 +319,7 @@ impl<'v, V: Visitor> Walker<'v, V> {
                 if field.repeated {
                     self.spend(8, raw.offset, message)?;
                 }
-                self.visitor.value(field, scalar(field.kind, raw.varint, raw.bytes));
+                self.scalar(message, field, raw.varint, raw.bytes, raw.offset);
                 Ok(())
             }
         }
@@ -325,9 +336,23 @@ impl<'v, V: Visitor> Walker<'v, V> {
         while !list.rest().is_empty() {
             let value = list.varint()?;
             self.spend(8, raw.offset, message)?;
-            self.visitor.value(field, scalar(field.kind, value, &[]));
+            self.scalar(message, field, value, &[], raw.offset);
         }
         Ok(())
+    }
+
+    fn scalar(
+        &mut self,
+        message: &'static Message,
+        field: &'static Field,
+        varint: u64,
+        bytes: &[u8],
+        offset: u64,
+    ) {
+        if !fits(field.kind, varint) {
+            self.visitor.misfit(message, field, offset, varint);
+        }
+        self.visitor.value(field, scalar(field.kind, varint, bytes));
     }
 
     fn spend(&mut self, bytes: u64, offset: u64, message: &'static Message) -> Result<(), Finding> {
@@ -358,6 +383,18 @@ fn wire_type(kind: Kind) -> u8 {
 fn low_signed(value: u64) -> i32 {
     let [a, b, c, d, ..] = value.to_le_bytes();
     i32::from_le_bytes([a, b, c, d])
+}
+
+/// Whether a varint is in the range of its type.
+fn fits(kind: Kind, value: u64) -> bool {
+    match kind {
+        Kind::Bool => value <= 1,
+        Kind::Uint32 => u32::try_from(value).is_ok(),
+        Kind::Int32 | Kind::Enum(_) => {
+            i32::try_from(i64::from_le_bytes(value.to_le_bytes())).is_ok()
+        }
+        _ => true,
+    }
 }
 
 fn scalar(kind: Kind, varint: u64, bytes: &[u8]) -> Value<'static> {

@@ -165,11 +165,12 @@ pub struct SubgraphInfo {
 /// area in form 6.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct EngineInstructionInfo {
-    /// Device address of slot 0.
-    #[prost(uint64, tag = "1")]
-    pub start_address: u64,
-    #[prost(enumeration = "NcEngineType", tag = "2")]
+    #[prost(enumeration = "NcEngineType", tag = "1")]
     pub nc_engine_type: i32,
+    /// Device address of slot 0. (The sheet lists 1 and 2 the other way round;
+    /// every real file has them so.)
+    #[prost(uint64, tag = "2")]
+    pub start_address: u64,
     #[prost(bytes = "vec", tag = "3")]
     pub instructions: ::prost::alloc::vec::Vec<u8>,
     #[prost(uint32, tag = "4")]

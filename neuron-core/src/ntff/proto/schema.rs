@@ -274,8 +274,8 @@ pub static ENGINE_INSTRUCTION_INFO: Message = Message {
     name: "EngineInstructionInfo",
     memory: size_of::<messages::EngineInstructionInfo>(),
     fields: &[
-        Field { number: 1, name: "start_address", repeated: false, kind: Kind::Uint64 },
-        Field { number: 2, name: "nc_engine_type", repeated: false, kind: Kind::Enum(&NC_ENGINE_TYPE) },
+        Field { number: 1, name: "nc_engine_type", repeated: false, kind: Kind::Enum(&NC_ENGINE_TYPE) },
+        Field { number: 2, name: "start_address", repeated: false, kind: Kind::Uint64 },
         Field { number: 3, name: "instructions", repeated: false, kind: Kind::Bytes },
         Field { number: 4, name: "engine_index", repeated: false, kind: Kind::Uint32 },
         Field { number: 5, name: "block_type", repeated: false, kind: Kind::Enum(&BLOCK_TYPE) },
