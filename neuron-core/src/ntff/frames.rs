@@ -126,33 +126,8 @@ impl<R: Read> FrameReader<R> {
     ///
     /// A failing input, and in strict mode damage.
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>> {
-        if self.done {
-            return Ok(None);
-        }
-        self.done = true;
-        let mut length = Vec::new();
-        let have = self.read(4, &mut length)?;
-        if have == 0 {
-            return Ok(None);
-        }
-        let Some(length) = length.first_chunk().copied().map(u32::from_le_bytes) else {
-            return self.stop(Rule::FrameCut { have, length: 4 });
-        };
-        if length > self.options.limits.frame {
-            let limit = self.options.limits.frame;
-            return self.stop(Rule::FrameTooLong { length, limit });
-        }
-        let mut frame = std::mem::take(&mut self.frame);
-        frame.clear();
-        let have = self.read(length.into(), &mut frame)?;
-        self.frame = frame;
-        if have < length.into() {
-            return self.stop(Rule::FrameCut { have, length: length.into() });
-        }
-        let offset = self.position.saturating_add(4);
-        self.position = offset.saturating_add(have);
-        self.done = false;
-        Ok(Some(Frame { offset, bytes: &self.frame }))
+        let offset = self.advance()?;
+        Ok(offset.map(|offset| Frame { offset, bytes: &self.frame }))
     }
 
     /// The next frame as a message. In lenient mode one that does not decode
@@ -162,30 +137,49 @@ impl<R: Read> FrameReader<R> {
     ///
     /// As [`Self::next_frame`].
     pub fn next_message<M: Framed>(&mut self) -> Result<Option<M>> {
-        loop {
-            let mut findings = std::mem::take(&mut self.findings);
-            let limits = self.options.limits;
-            let step = match self.next_frame() {
-                Ok(Some(frame)) => {
-                    let (offset, bytes) = (frame.offset, frame.bytes);
-                    Ok(Some(root::decode_whole(bytes, offset, M::MESSAGE, &limits, &mut findings)))
-                }
-                Ok(None) => Ok(None),
-                Err(error) => Err(error),
-            };
-            // What the framing itself found.
-            let (found, _) = self.findings.list();
-            found.iter().for_each(|f| findings.push(f.offset, f.rule.clone()));
-            self.findings = findings;
-            match step? {
-                None => return Ok(None),
-                Some(Ok(message)) => return Ok(Some(message)),
-                Some(Err(finding)) => self.report(finding)?,
+        let limits = self.options.limits;
+        while let Some(offset) = self.advance()? {
+            let findings = &mut self.findings;
+            match root::decode_whole(&self.frame, offset, M::MESSAGE, &limits, findings) {
+                Ok(message) => return Ok(Some(message)),
+                Err(finding) => self.report(finding).inspect_err(|_| self.done = true)?,
             }
         }
+        Ok(None)
     }
 
-    fn stop(&mut self, rule: Rule) -> Result<Option<Frame<'_>>> {
+    /// Reads the next frame; its position.
+    fn advance(&mut self) -> Result<Option<u64>> {
+        if self.done {
+            return Ok(None);
+        }
+        self.done = true;
+        let mut frame = std::mem::take(&mut self.frame);
+        frame.clear();
+        let have = self.read(4, &mut frame)?;
+        if have == 0 {
+            return Ok(None);
+        }
+        let Some(length) = frame.first_chunk().copied().map(u32::from_le_bytes) else {
+            return self.stop(Rule::FrameCut { have, length: 4 });
+        };
+        if length > self.options.limits.frame {
+            let limit = self.options.limits.frame;
+            return self.stop(Rule::FrameTooLong { length, limit });
+        }
+        frame.clear();
+        let have = self.read(length.into(), &mut frame)?;
+        self.frame = frame;
+        if have < length.into() {
+            return self.stop(Rule::FrameCut { have, length: length.into() });
+        }
+        let offset = self.position.saturating_add(4);
+        self.position = offset.saturating_add(have);
+        self.done = false;
+        Ok(Some(offset))
+    }
+
+    fn stop(&mut self, rule: Rule) -> Result<Option<u64>> {
         self.report(Finding { offset: self.position, rule }).map(|()| None)
     }
 

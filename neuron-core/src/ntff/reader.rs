@@ -64,6 +64,8 @@ struct Cursor {
 pub struct Reader<R> {
     input: R,
     header: Header,
+    /// Bytes of the message that are there.
+    message: u64,
     info: NtffInfo,
     sections: Vec<Section>,
     mode: Mode,
@@ -131,6 +133,7 @@ impl<R: Read> Reader<R> {
         let mut reader = Self {
             input,
             header,
+            message: have,
             info: NtffInfo::default(),
             sections: Vec::new(),
             mode: options.mode,
@@ -181,7 +184,7 @@ impl<R: Read> Reader<R> {
 
     /// Bytes of the file read so far.
     pub fn position(&self) -> u64 {
-        self.file_offset(self.start.saturating_add(wide(self.filled)))
+        self.message.saturating_add(128).saturating_add(self.window_end())
     }
 
     /// Where the last section ends in the file.
