@@ -180,3 +180,12 @@ fn frames<M: Framed>(data: &[u8]) {
     }
     assert!(first == second, "written, read, written");
 }
+
+/// The targets by name.
+pub const TARGETS: [(&str, fn(&[u8])); 5] = [
+    ("header", header),
+    ("message", message),
+    ("container", container),
+    ("records", records),
+    ("inspect", inspect),
+];
