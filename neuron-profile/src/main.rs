@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::FAILURE
+    neuron_profile::run(std::env::args_os())
 }

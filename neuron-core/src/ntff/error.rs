@@ -193,6 +193,7 @@ impl Rule {
             | Self::Reserved { .. }
             | Self::Unexplained { .. }
             | Self::Blank { .. }
+            | Self::OrphanEnds { .. }
             | Self::OrphanPackets { .. }
             | Self::More { .. } => Severity::Note,
             _ => Severity::Damage,

@@ -18,6 +18,7 @@ pub mod fuzz;
 pub mod header;
 pub mod layout;
 pub mod notification;
+pub mod orphans;
 pub mod pairs;
 pub mod program;
 mod proto;

@@ -64,8 +64,9 @@ struct Cursor {
 pub struct Reader<R> {
     input: R,
     header: Header,
-    /// Bytes of the message that are there.
-    message: u64,
+    header_bytes: [u8; header::SIZE],
+    /// What is there of the message.
+    message: Vec<u8>,
     info: NtffInfo,
     sections: Vec<Section>,
     mode: Mode,
@@ -133,7 +134,8 @@ impl<R: Read> Reader<R> {
         let mut reader = Self {
             input,
             header,
-            message: have,
+            header_bytes: first,
+            message: Vec::new(),
             info: NtffInfo::default(),
             sections: Vec::new(),
             mode: options.mode,
@@ -157,6 +159,7 @@ impl<R: Read> Reader<R> {
         let lenient = options.mode == Mode::Lenient;
         reader.info = root::decode(&message, 128, limits, lenient, &mut reader.findings)
             .map_err(Error::Broken)?;
+        reader.message = message;
         reader.sections = layout::sections(&reader.info);
         reader.queue()?;
         Ok(reader)
@@ -165,6 +168,16 @@ impl<R: Read> Reader<R> {
     /// Form and message size.
     pub fn header(&self) -> Header {
         self.header
+    }
+
+    /// The header as it lies in the file, with the bytes that mean nothing.
+    pub fn header_bytes(&self) -> &[u8; header::SIZE] {
+        &self.header_bytes
+    }
+
+    /// The message as it lies in the file, as far as it goes.
+    pub fn message_bytes(&self) -> &[u8] {
+        &self.message
     }
 
     /// The message.
@@ -184,7 +197,7 @@ impl<R: Read> Reader<R> {
 
     /// Bytes of the file read so far.
     pub fn position(&self) -> u64 {
-        self.message.saturating_add(128).saturating_add(self.window_end())
+        wide(self.message.len()).saturating_add(128).saturating_add(self.window_end())
     }
 
     /// Where the last section ends in the file.
