@@ -4,11 +4,10 @@ pub mod neff;
 pub mod ntff;
 pub mod output;
 
-use clap::{CommandFactory, Parser, Subcommand};
-use output::Exit;
 use std::ffi::OsString;
-use std::io::Write;
-use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+use neuron_core::cli::{self, Exit};
 
 /// Captures, stores, queries and shows profiles of NEFFs
 #[derive(Debug, Parser)]
@@ -21,33 +20,24 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Neff(neff::Args),
+    Ntff(ntff::Args),
 }
 
 /// The command line, for man pages and completions.
 pub fn command() -> clap::Command {
-    Cli::command()
+    let codes = Exit::help(&[Exit::Done, Exit::Error, Exit::Partial]);
+    Cli::command().after_help(codes)
 }
 
 /// Runs the tool with these arguments, the program's name first.
-pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(args) {
+pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
+    let cli: Cli = match cli::parse(command(), args, Exit::Error) {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(exit) => return exit,
     };
-    let done = match cli.command {
-        Command::Neff(args) => neff::run(&args, &mut std::io::stdout().lock()),
-    };
-    output::finish(done).into()
-}
-
-/// Help and version go to stdout; a usage error to stderr, with exit code 1.
-fn usage(error: &clap::Error) -> ExitCode {
-    let text = error.render();
-    if error.use_stderr() {
-        let _ = write!(std::io::stderr(), "{text}");
-        Exit::Error.into()
-    } else {
-        let _ = write!(std::io::stdout(), "{text}");
-        Exit::Done.into()
-    }
+    let mut out = std::io::stdout().lock();
+    output::finish(match cli.command {
+        Command::Neff(args) => neff::run(&args, &mut out),
+        Command::Ntff(args) => ntff::run(&args, &mut out),
+    })
 }

@@ -1,7 +1,7 @@
-//! Parses, dispatches and maps the exit code.
+//! Runs the library and maps its end to the exit code.
 
-use std::process::ExitCode;
+use neuron_core::cli::Exit;
 
-fn main() -> ExitCode {
+fn main() -> Exit {
     neuron_profile::run(std::env::args_os())
 }

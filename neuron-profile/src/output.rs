@@ -3,28 +3,8 @@
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
-use std::process::ExitCode;
 
-/// How the tool ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    /// 0: done, or the reader of a pipe went away.
-    Done,
-    /// 1: any error, usage too.
-    Error,
-    /// 3: a result was given, and a part of the input could not be read or trusted.
-    Partial,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        match exit {
-            Exit::Done => Self::SUCCESS,
-            Exit::Error => Self::FAILURE,
-            Exit::Partial => Self::from(3),
-        }
-    }
-}
+pub use neuron_core::cli::Exit;
 
 /// Form of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -42,7 +22,7 @@ pub fn finish(done: anyhow::Result<Exit>) -> Exit {
         Ok(exit) => exit,
         Err(error) if is_closed_pipe(&error) => Exit::Done,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "neuron-profile: {}", one_line(&error));
+            neuron_core::cli::complain("neuron-profile", &one_line(&error));
             Exit::Error
         }
     }

@@ -9,6 +9,7 @@ mod bench;
 mod check;
 mod demo;
 mod elf;
+mod fuzz;
 mod generated;
 mod metric_page;
 mod packages;
@@ -47,6 +48,8 @@ enum Command {
     /// Measure the tools against their peers.
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Run a fuzz target of neuron-core.
+    Fuzz(fuzz::Options),
 }
 
 fn main() -> ExitCode {
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Command::Static => static_libc::run(),
         Command::Demo => demo::run(),
         Command::Bench(bench) => bench::run(&bench),
+        Command::Fuzz(options) => fuzz::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

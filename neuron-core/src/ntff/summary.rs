@@ -1,0 +1,285 @@
+//! Counts the records of a trace as they stream by: per core what was seen,
+//! per section what could not be read.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::clock::{Calibration, DeviceTime};
+use super::error::{Findings, Rule};
+use super::layout::{self, Section, SectionKind};
+use super::messages::{BlockType, NotificationTraceType as TraceType, NtffInfo};
+use super::notification::{Decoder, DmaStep, Notification};
+use super::record::{self, Record};
+
+/// What one core did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Core {
+    /// Begun instructions of PE, ACT, POOL, DVE, SP.
+    pub starts: [u64; 5],
+    /// Finished instructions, same order.
+    pub ends: [u64; 5],
+    /// Explicit records, same order.
+    pub explicits: [u64; 5],
+    /// Semaphore and event updates in EVENT traces.
+    pub updates: u64,
+    /// Those made over the bus.
+    pub bus_updates: u64,
+    /// Those followed by a loss.
+    pub lossy_updates: u64,
+    /// DMA packets begun.
+    pub dma_starts: u64,
+    /// DMA packets ended.
+    pub dma_ends: u64,
+    /// DMA completions.
+    pub dma_completions: u64,
+    /// Bytes moved, from the ended packets.
+    pub dma_bytes: u64,
+    /// Other DMA records.
+    pub dma_others: u64,
+    /// Throttle records.
+    pub throttles: u64,
+    /// Errors of engines.
+    pub faults: u64,
+    /// Interrupts and warnings of blocks.
+    pub errors: u64,
+    /// Records of a kind without a known layout.
+    pub unknown: u64,
+    /// Smallest time of all records.
+    pub first: Option<DeviceTime>,
+    /// Largest time of all records.
+    pub last: Option<DeviceTime>,
+}
+
+/// What could not be read in one section.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tally {
+    total: u64,
+    blank: u64,
+    unknown: u64,
+    unexplained: u64,
+    hardware_loss: u64,
+    software_loss: u64,
+}
+
+/// Decodes the records of one section and gives them the common time.
+#[derive(Debug, Clone)]
+pub struct TraceDecoder {
+    decoder: Decoder,
+    trace_type: TraceType,
+    topsp: bool,
+    /// `None` when ticks are device time already.
+    calibration: Option<Calibration>,
+}
+
+impl TraceDecoder {
+    /// For a section of this file; `None` for programs and for traces of an
+    /// unknown type.
+    pub fn new(section: &Section, info: &NtffInfo) -> Option<Self> {
+        let SectionKind::Trace { trace_type: Ok(trace_type), block_type, .. } = section.kind else {
+            return None;
+        };
+        let calibration = layout::subgraphs(info)
+            .find(|graph| graph.nc_idx == section.core)
+            .and_then(|graph| graph.timestamp_info.as_ref())
+            .map(Calibration::new)
+            .filter(|calibration| !calibration.is_identity());
+        Some(Self {
+            decoder: Decoder::new(trace_type, info.arch),
+            trace_type,
+            topsp: block_type == Ok(BlockType::Topsp),
+            calibration,
+        })
+    }
+
+    /// Decodes a record.
+    #[inline]
+    pub fn decode(&self, record: Record) -> Notification {
+        self.decoder.decode(record)
+    }
+
+    /// When it happened.
+    #[inline]
+    pub fn time(&self, record: Record, notification: Notification) -> DeviceTime {
+        let Some(calibration) = &self.calibration else {
+            return DeviceTime::from_ps(record.time.0);
+        };
+        let clock = match (self.trace_type, notification) {
+            _ if self.topsp => calibration.topsp(),
+            (TraceType::Dma, Notification::Dma(dma)) => calibration.dma(dma.engine.into()),
+            (TraceType::Throttle, _) => calibration.throttle(),
+            (TraceType::Error, _) => calibration.errors(),
+            (_, Notification::Start(start)) => calibration.engine(start.engine),
+            (_, Notification::End(end)) => calibration.engine(end.engine),
+            (_, Notification::Explicit(explicit)) => calibration.engine(explicit.engine),
+            _ => calibration.updates(),
+        };
+        clock.correct(record.time)
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Summary {
+    cores: BTreeMap<u32, Core>,
+    tallies: Vec<(Section, Option<TraceDecoder>, Tally)>,
+    /// Captured instructions per section that were seen.
+    blobs_start: u64,
+}
+
+impl Summary {
+    /// Nothing seen yet. `blobs_start` is where the blob area starts in the
+    /// file, for the findings.
+    pub fn new(info: &NtffInfo, sections: &[Section], blobs_start: u64) -> Self {
+        let mut cores = BTreeMap::new();
+        for graph in layout::subgraphs(info) {
+            cores.insert(graph.nc_idx, Core::default());
+        }
+        let tallies = sections
+            .iter()
+            .map(|section| (*section, TraceDecoder::new(section, info), Tally::default()))
+            .collect();
+        Self { cores, tallies, blobs_start }
+    }
+
+    /// By core number.
+    pub fn cores(&self) -> &BTreeMap<u32, Core> {
+        &self.cores
+    }
+
+    /// Whole records seen of a section.
+    pub fn records(&self, index: usize) -> u64 {
+        self.tallies.get(index).map_or(0, |(_, _, tally)| tally.total)
+    }
+
+    /// The decoder of a section.
+    pub fn decoder(&self, index: usize) -> Option<&TraceDecoder> {
+        self.tallies.get(index)?.1.as_ref()
+    }
+
+    /// Counts whole records of a section; programs and traces of unknown type
+    /// count as nothing.
+    pub fn count(&mut self, index: usize, bytes: &[u8]) {
+        let Some((section, decoder, tally)) = self.tallies.get_mut(index) else { return };
+        let Some(decoder) = decoder else { return };
+        let core = self.cores.entry(section.core).or_default();
+        let (mut first, mut last) = (core.first, core.last);
+        for record in record::records(bytes) {
+            tally.total += 1;
+            if record.is_blank() {
+                tally.blank += 1;
+                continue;
+            }
+            let notification = decoder.decode(record);
+            tally.hardware_loss += u64::from(record.hardware_loss());
+            tally.software_loss += u64::from(record.software_loss());
+            let known = core.count(notification, record);
+            tally.unknown += u64::from(!known);
+            tally.unexplained += u64::from(!notification.explains(record));
+            let time = decoder.time(record, notification);
+            first = Some(first.map_or(time, |first| first.min(time)));
+            last = last.max(Some(time));
+        }
+        (core.first, core.last) = (first, last);
+    }
+
+    /// What the records themselves tell (ntff.md §10), with the ring sizes of
+    /// the file.
+    pub fn report(&self, info: &NtffInfo, findings: &mut Findings) {
+        for (section, _, tally) in &self.tallies {
+            let at = self.blobs_start.saturating_add(section.offset);
+            let section_name = || section.to_string();
+            let Tally { total, blank, unknown, .. } = *tally;
+            if unknown > 0 {
+                // Over 5 % of a trace: not a trace that we can read. (The layout
+                // of throttle records is unknown on Trn1.)
+                let readable = section.trace_type() == Some(TraceType::Throttle);
+                let rule = if !readable && unknown.saturating_mul(20) > total {
+                    Rule::Undecodable { section: section_name(), count: unknown, total }
+                } else {
+                    Rule::Reserved { section: section_name(), count: unknown }
+                };
+                findings.push(at, rule);
+            }
+            for (count, rule) in [
+                (blank, Rule::Blank { section: section_name(), count: blank }),
+                (
+                    tally.unexplained,
+                    Rule::Unexplained { section: section_name(), count: tally.unexplained },
+                ),
+                (
+                    tally.hardware_loss,
+                    Rule::HardwareLoss { section: section_name(), count: tally.hardware_loss },
+                ),
+                (
+                    tally.software_loss,
+                    Rule::SoftwareLoss { section: section_name(), count: tally.software_loss },
+                ),
+            ] {
+                if count > 0 {
+                    findings.push(at, rule);
+                }
+            }
+            let SectionKind::Trace { trace_type: Ok(trace), block_type: Ok(block), .. } =
+                section.kind
+            else {
+                continue;
+            };
+            let full = info.notification_buffer_size.iter().any(|ring| {
+                ring.block_type == i32::from(block)
+                    && ring.trace_type == i32::from(trace)
+                    && ring.buffer_size == section.size
+                    && section.size > 0
+            });
+            if full {
+                let size = section.size;
+                findings.push(at, Rule::RingFull { section: section_name(), size });
+            }
+        }
+    }
+}
+
+impl Core {
+    /// Counts a notification; whether its kind is known.
+    #[inline]
+    fn count(&mut self, notification: Notification, record: Record) -> bool {
+        let bump = |list: &mut [u64; 5], at: usize| {
+            if let Some(count) = list.get_mut(at) {
+                *count += 1;
+            }
+        };
+        match notification {
+            Notification::Start(start) => bump(&mut self.starts, start.engine.index()),
+            Notification::End(end) => bump(&mut self.ends, end.engine.index()),
+            Notification::Explicit(explicit) => {
+                bump(&mut self.explicits, explicit.engine.index());
+            }
+            Notification::Update(update) => {
+                self.updates += 1;
+                self.bus_updates += u64::from(update.engine.is_none());
+                self.lossy_updates += u64::from(record.hardware_loss());
+            }
+            Notification::Fault(_) => self.faults += 1,
+            Notification::Error(_) => self.errors += 1,
+            Notification::Throttle(_) => self.throttles += 1,
+            Notification::Dma(dma) => match dma.step {
+                DmaStep::Start { .. } => self.dma_starts += 1,
+                DmaStep::End { bytes, .. } => {
+                    self.dma_ends += 1;
+                    self.dma_bytes = self.dma_bytes.saturating_add(bytes.into());
+                }
+                DmaStep::Completion { .. } => self.dma_completions += 1,
+                DmaStep::AxiRequest { .. } | DmaStep::Apb { .. } => self.dma_others += 1,
+                DmaStep::Other { .. } => {
+                    self.dma_others += 1;
+                    return false;
+                }
+            },
+            Notification::Unknown { .. } => {
+                self.unknown += 1;
+                return false;
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,228 @@
+//! The same three commands for the files of an inspect run.
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write};
+
+use anyhow::{Context as _, Result};
+use neuron_core::ntff::error::Findings;
+use neuron_core::ntff::frames::{FrameReader, InspectFile};
+use neuron_core::ntff::messages::{CpuUtil, HostMemUsage, NtraceEvent, NtraceInfo};
+use neuron_core::ntff::wire::Walker;
+use neuron_core::ntff::{Limits, Options, root, schema};
+use serde_json::{Value, json};
+
+use super::input::{self, Input};
+use super::message;
+use crate::output::{self, Exit, Format};
+
+/// What was counted over the frames of a file.
+#[derive(Default)]
+struct Counts {
+    frames: u64,
+    first: Option<u64>,
+    last: Option<u64>,
+    /// Per event type.
+    types: BTreeMap<u32, u64>,
+    bytes: u64,
+}
+
+impl Counts {
+    fn frame(&mut self, timestamp: u64) {
+        self.frames += 1;
+        self.first = Some(self.first.map_or(timestamp, |first| first.min(timestamp)));
+        self.last = self.last.max(Some(timestamp));
+    }
+}
+
+fn name(kind: InspectFile) -> &'static str {
+    match kind {
+        InspectFile::Events => "system trace events",
+        InspectFile::Cpu => "cpu samples",
+        InspectFile::Memory => "host memory samples",
+        InspectFile::Run => "description of an inspect run",
+    }
+}
+
+/// Reads the file to its end.
+fn count(input: Input, kind: InspectFile) -> Result<(String, Counts, Findings)> {
+    let mut reader = FrameReader::new(input.bytes, Options::default());
+    let mut counts = Counts::default();
+    let name = input.name;
+    loop {
+        let more = match kind {
+            InspectFile::Events => reader.next_message().map(|event: Option<NtraceEvent>| {
+                event.map(|event| {
+                    *counts.types.entry(event.event_type).or_default() += 1;
+                    event.timestamp
+                })
+            }),
+            InspectFile::Cpu => {
+                reader.next_message().map(|cpu: Option<CpuUtil>| cpu.map(|cpu| cpu.timestamp))
+            }
+            InspectFile::Memory | InspectFile::Run => reader
+                .next_message()
+                .map(|memory: Option<HostMemUsage>| memory.map(|memory| memory.timestamp)),
+        };
+        match more.with_context(|| name.clone())? {
+            Some(timestamp) => counts.frame(timestamp),
+            None => break,
+        }
+    }
+    counts.bytes = reader.position();
+    Ok((name, counts, reader.findings().clone()))
+}
+
+/// The bare message, checked.
+fn bare(mut input: Input) -> Result<(String, Vec<u8>, Findings)> {
+    let limits = Limits::default();
+    let mut bytes = Vec::new();
+    let cap = limits.message;
+    input.bytes.by_ref().take(cap).read_to_end(&mut bytes)?;
+    let mut findings = Findings::new(limits.findings);
+    let checked =
+        root::decode_whole::<NtraceInfo>(&bytes, 0, &schema::NTRACE_INFO, &limits, &mut findings);
+    if let Err(finding) = checked {
+        findings.push(finding.offset, finding.rule);
+    }
+    Ok((input.name, bytes, findings))
+}
+
+pub(super) fn info(
+    input: Input,
+    kind: InspectFile,
+    format: Format,
+    out: &mut dyn Write,
+) -> Result<Exit> {
+    if kind == InspectFile::Run {
+        return run(input, format, out);
+    }
+    let (file, counts, findings) = count(input, kind)?;
+    match format {
+        Format::Text => {
+            writeln!(out, "{file}: {}, {} frames", name(kind), counts.frames)?;
+            if let (Some(first), Some(last)) = (counts.first, counts.last) {
+                writeln!(out, "from {first} to {last} ns since 1970")?;
+            }
+            for (number, count) in &counts.types {
+                writeln!(out, "event type {number:<3} {count:>8}")?;
+            }
+            input::findings_text(out, &findings)?;
+        }
+        Format::Json => output::json(
+            out,
+            &json!({
+                "file": file,
+                "kind": name(kind),
+                "bytes": counts.bytes,
+                "frames": counts.frames,
+                "first_ns": counts.first,
+                "last_ns": counts.last,
+                "event_types": counts.types,
+                "findings": input::findings_json(&findings),
+            }),
+        )?,
+    }
+    Ok(input::exit(&findings))
+}
+
+/// A run description is small: it is shown whole.
+fn run(input: Input, format: Format, out: &mut dyn Write) -> Result<Exit> {
+    let (file, bytes, findings) = bare(input)?;
+    match format {
+        Format::Text => {
+            writeln!(out, "{file}: {}", name(InspectFile::Run))?;
+            message::text(out, &bytes, &schema::NTRACE_INFO, 2)?;
+            input::findings_text(out, &findings)?;
+        }
+        Format::Json => output::json(
+            out,
+            &json!({
+                "file": file,
+                "kind": name(InspectFile::Run),
+                "bytes": bytes.len(),
+                "message": message::json(&bytes, &schema::NTRACE_INFO),
+                "findings": input::findings_json(&findings),
+            }),
+        )?,
+    }
+    Ok(input::exit(&findings))
+}
+
+pub(super) fn dump(
+    input: Input,
+    kind: InspectFile,
+    format: Format,
+    out: &mut dyn Write,
+) -> Result<Exit> {
+    if kind == InspectFile::Run {
+        return run(input, format, out);
+    }
+    let file = input.name;
+    let limits = Limits::default();
+    let mut reader = FrameReader::new(input.bytes, Options::default());
+    let mut broken = Vec::new();
+    let mut first = true;
+    if format == Format::Json {
+        write!(out, "{{\"file\":{},\"frames\":[", Value::from(file.as_str()))?;
+    }
+    while let Some(frame) = reader.next_frame().with_context(|| file.clone())? {
+        let checked =
+            Walker::new(&mut (), &limits).message(frame.bytes, frame.offset, kind.message());
+        if let Err(finding) = checked
+            && broken.len() < limits.findings
+        {
+            broken.push(finding);
+        }
+        match format {
+            Format::Text => {
+                writeln!(out, "{}:", kind.message().name)?;
+                message::text(out, frame.bytes, kind.message(), 2)?;
+            }
+            Format::Json => {
+                let comma = if first { "\n" } else { ",\n" };
+                write!(out, "{comma}{}", message::json(frame.bytes, kind.message()))?;
+            }
+        }
+        first = false;
+    }
+    let mut findings = reader.findings().clone();
+    broken.into_iter().for_each(|finding| findings.push(finding.offset, finding.rule));
+    match format {
+        Format::Text => input::findings_text(out, &findings)?,
+        Format::Json => writeln!(out, "],\"findings\":{}}}", input::findings_json(&findings))?,
+    }
+    Ok(input::exit(&findings))
+}
+
+pub(super) fn verify(
+    input: Input,
+    kind: InspectFile,
+    format: Format,
+    out: &mut dyn Write,
+) -> Result<Exit> {
+    let (file, bytes, frames, findings) = if kind == InspectFile::Run {
+        let (file, bytes, findings) = bare(input)?;
+        (file, u64::try_from(bytes.len())?, 0, findings)
+    } else {
+        let (file, counts, findings) = count(input, kind)?;
+        (file, counts.bytes, counts.frames, findings)
+    };
+    match format {
+        Format::Text => {
+            input::findings_text(out, &findings)?;
+            let verdict = if findings.damaged() { "damaged" } else { "ok" };
+            writeln!(out, "{file}: {verdict}: {}, {bytes} bytes, {frames} frames", name(kind))?;
+        }
+        Format::Json => output::json(
+            out,
+            &json!({
+                "file": file,
+                "kind": name(kind),
+                "bytes": bytes,
+                "frames": frames,
+                "findings": input::findings_json(&findings),
+            }),
+        )?,
+    }
+    Ok(input::exit(&findings))
+}
