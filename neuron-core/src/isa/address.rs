@@ -145,16 +145,13 @@ impl Addr8 {
     /// The bytes of a location; `None` when a number does not fit its place.
     pub fn of(location: Location) -> Option<Self> {
         let pack = |form: u64, high: u32, low: u32| {
-            (high < 1 << 24)
-                .then(|| Self(form << 56 | u64::from(high) << 32 | u64::from(low)))
+            (high < 1 << 24).then(|| Self(form << 56 | u64::from(high) << 32 | u64::from(low)))
         };
         match location {
             Location::Device(address) => (address >> 56 == 0).then_some(Self(address)),
             Location::Variable { id, offset } => pack(0x10, id, offset),
             Location::Table { index, offset } => pack(0x20, index, offset),
-            Location::TableRegister { index, register } => {
-                pack(0x28, index, u32::from(register))
-            }
+            Location::TableRegister { index, register } => pack(0x28, index, u32::from(register)),
             Location::Other(bits) => Some(Self(bits)),
         }
     }

@@ -60,8 +60,16 @@ impl Header {
     }
 
     pub(crate) fn read(bytes: &RecordBytes) -> Self {
-        let [opcode, words, debug_cmd, debug_hint, wait_mode, wait_index, update_mode, update_index] =
-            super::field::take(bytes, 0);
+        let [
+            opcode,
+            words,
+            debug_cmd,
+            debug_hint,
+            wait_mode,
+            wait_index,
+            update_mode,
+            update_index,
+        ] = super::field::take(bytes, 0);
         Self {
             opcode: Opcode(opcode),
             words,

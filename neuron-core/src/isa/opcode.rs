@@ -124,10 +124,7 @@ impl OpcodeInfo {
 impl Opcode {
     /// The row of the table, for any generation.
     pub fn info(self) -> Option<&'static OpcodeInfo> {
-        TABLE
-            .binary_search_by_key(&self, |row| row.opcode)
-            .ok()
-            .and_then(|index| TABLE.get(index))
+        TABLE.binary_search_by_key(&self, |row| row.opcode).ok().and_then(|index| TABLE.get(index))
     }
 
     /// The row of the table if the generation has the opcode.
