@@ -67,7 +67,7 @@ fn likely_text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_bytes_are_a_record(bytes in prop::collection::vec(any::<u8>(), 0..=80)) {

@@ -228,7 +228,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 
 /// Reads hexadecimal digits in pairs.
 pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
-    if text.len() % 2 != 0 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    if !text.len().is_multiple_of(2) || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
     text.as_bytes()

@@ -11,7 +11,6 @@ use crate::instance::Arch;
 
 /// One record of an instruction stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "nearly all records are instructions")]
 pub enum Record {
     /// The opcode is in the table of the generation.
     Instruction(Instruction),
