@@ -2,6 +2,12 @@
 //! loaded images of seven traces, and the operand text of four vendor
 //! exports.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests stop at the first surprise"
+)]
+
 mod isa_support;
 
 use std::collections::{BTreeMap, BTreeSet};

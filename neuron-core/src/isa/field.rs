@@ -1,6 +1,6 @@
 //! Fields of a record: a type, an offset, and nothing else.
 //!
-//! A payload is declared once with [`layout!`]; reading, writing, the list of
+//! A payload is declared once with `layout!`; reading, writing, the list of
 //! its fields and the mask of bytes that no field names follow from that one
 //! declaration. Every field is a whole number of bytes and keeps every value
 //! its bytes can have, so that encoding what was decoded gives the same bytes.

@@ -17,11 +17,11 @@ newtype_field!(Opcode(u8));
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     /// The operand text of the vendor's viewer follows from the bytes, in
-    /// every row of the exports (isa-layouts.md, [capture]).
+    /// every row of the exports (isa-layouts.md, mark `capture`).
     SettledByCapture,
     /// Every byte of every record of real files is explained, and programs
-    /// with it give the right result or load as predicted ([roundtrip],
-    /// [run], [patch]); no operand text is published.
+    /// with it give the right result or load as predicted (`roundtrip`,
+    /// `run`, `patch`); no operand text is published.
     SettledByFiles,
     /// In the public sample, with its text beside it (neuroncore.md §3.7).
     PublicSample,

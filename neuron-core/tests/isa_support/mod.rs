@@ -2,6 +2,11 @@
 //! is a tar behind 1024 bytes (neff.md §1), an NTFF a protobuf and blobs
 //! (ntff.md §2). The readers of the product are tested elsewhere.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests stop at the first surprise"
+)]
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
 
 use std::collections::HashMap;
