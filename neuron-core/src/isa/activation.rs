@@ -25,7 +25,8 @@ pub enum Origin {
 }
 
 /// Number, name and origin of every function known here. Captures print EXP;
-/// the other names of real NEFFs are written in that style.
+/// the other names of real NEFFs are written in that style. Newer viewers
+/// print `COPY(scale/bias enabled)` for a COPY (public notes on profiles).
 pub const ACTIVATIONS: &[(Activation, &str, Origin)] = {
     use Origin::{Neff, Simulator};
     &[

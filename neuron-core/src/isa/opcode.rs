@@ -60,6 +60,8 @@ pub enum Kind {
     Unary,
     ScalarTensorTensor,
     Statistics,
+    ValueLoad,
+    MatchReplace,
     Iota,
     Memset,
     AffineSelect,

@@ -97,19 +97,23 @@ bodies! {
     TableLoad(act::TableLoad),
     /// 24, 9B.
     ReadAccumulator(act::ReadAccumulator),
-    /// 41, 51, 72, 99.
+    /// 41, 51, 65, 72, 8A, 8B, 8F, 99.
     TensorTensor(tensor::TensorTensor),
-    /// 30, 43, 53, 93, 9A, E6.
+    /// 30, 43, 44, 53, 54, 93, 9A, E6.
     TensorScalar(tensor::TensorScalar),
-    /// 42, 46, 47, 48, 4E, 52, 5E, 6A, 6B, 83, 84, 8C.
+    /// 42, 46, 47, 48, 4E, 52, 5E, 6A, 6B, 83, 84, 8C, 8D.
     Unary(tensor::Unary),
     /// 9D, 9E, E5, EA.
     ScalarTensorTensor(tensor::ScalarTensorTensor),
     /// 60, 61, 62, 6C, 6E, 82.
     Statistics(tensor::Statistics),
+    /// 64, 6D, 70, 71.
+    ValueLoad(tensor::ValueLoad),
+    /// 6F.
+    MatchReplace(tensor::MatchReplace),
     /// 7E.
     Iota(tensor::Iota),
-    /// 49, 4D.
+    /// 49, 4D, E9.
     Memset(tensor::Memset),
     /// 92.
     AffineSelect(tensor::AffineSelect),

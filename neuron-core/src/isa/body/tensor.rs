@@ -172,6 +172,45 @@ layout! {
 }
 
 layout! {
+    /// MATCH_VALUE_LOAD and the loads that share its layout: a source goes
+    /// into the state of the engine, there is no destination (public notes on
+    /// the vendor's headers).
+    ValueLoad {
+        /// Input; for MATCH_VALUE_LOAD the 8 keys, the last one first.
+        16 src: Pattern<2>,
+        /// Second immediate, as its bits; 0 for MATCH_VALUE_LOAD.
+        28 imm1: u32,
+        /// Type of the input.
+        32 src_type: Dtype,
+        /// Partitions.
+        34 channels: u8,
+        /// First immediate or its address; 0 for MATCH_VALUE_LOAD.
+        44 imm0: u32,
+        /// Where `imm0` comes from.
+        48 imm0_source: ImmSource,
+    }
+}
+
+layout! {
+    /// MATCH_REPLACE8: replaces the first match of each key (public notes on
+    /// the vendor's headers).
+    MatchReplace {
+        /// Input.
+        12 src: Pattern<4>,
+        /// Its type.
+        32 src_type: Dtype,
+        /// Type of the result.
+        33 dst_type: Dtype,
+        /// Partitions.
+        34 channels: u8,
+        /// What a match becomes.
+        40 replacement: Fp32,
+        /// Result.
+        44 dst: Pattern<4>,
+    }
+}
+
+layout! {
     /// IOTA: dst = ramp + partition x multiplier.
     Iota {
         /// Values along the free dimensions.

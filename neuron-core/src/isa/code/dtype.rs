@@ -4,7 +4,8 @@ use crate::isa::field::newtype_field;
 
 codes! {
     /// Data type of an operand (neuroncore.md §1.4). Captures print fp32,
-    /// bfloat16, int32 and uint32; fp16 is in the vendor's documentation.
+    /// bfloat16, int32 and uint32; fp16, fp8e4 and fp8e5 are in the vendor's
+    /// documentation.
     Dtype {
         /// No type, or raw bits.
         0x00 INVALID "invalid",
@@ -33,11 +34,11 @@ codes! {
         /// Signed, 8 bytes.
         0x0c INT64 "int64",
         /// 3 exponent and 4 mantissa bits, 1 byte.
-        0x0d FP8_E3M4 "fp8_e3m4",
+        0x0d FP8_E3M4 "fp8e3",
         /// 4 exponent and 3 mantissa bits, 1 byte.
-        0x0e FP8_E4M3 "fp8_e4m3",
+        0x0e FP8_E4M3 "fp8e4",
         /// 5 exponent and 2 mantissa bits, 1 byte.
-        0x0f FP8_E5M2 "fp8_e5m2",
+        0x0f FP8_E5M2 "fp8e5",
         /// Two values in a byte, v4.
         0x10 FP4_E2M1 "fp4_e2m1",
     }

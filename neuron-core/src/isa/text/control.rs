@@ -1,6 +1,8 @@
 //! Items of the sequencer's payloads (isa-layouts.md §4).
 
-use super::value::{Assignment, Hex, HexBytes, List, MemoryWalk, OneOrTwo, Register, Walk};
+use super::value::{
+    Assignment, Hex, HexBytes, List, MemoryWalk, OneOrTwo, Register, RegisterOrNumber, Walk,
+};
 use super::{Outcome, Text, When};
 use crate::isa::address::Addr8;
 use crate::isa::body::control::{
@@ -75,28 +77,23 @@ pub(crate) fn mov<T: Text>(b: &mut Move, t: &mut T) -> Outcome {
 pub(crate) fn alu<T: Text>(b: &mut Alu, t: &mut T) -> Outcome {
     t.item("op", &mut b.op)?;
     t.item("dtype", &mut b.dtype)?;
-    t.item("dst", &mut b.dst)?;
     t.item("src0", &mut b.src0)?;
-    let form = match b.src1_source {
-        OperandSource::IMMEDIATE => 0,
-        OperandSource::REGISTER => 1,
-        _ => 2,
+    let mut operand = match b.src1_source {
+        OperandSource::REGISTER => RegisterOrNumber::Register(b.src1),
+        _ => RegisterOrNumber::Number(b.immediate),
     };
-    match t.choose(&["imm", "src1", "src1_source"], form) {
-        0 => {
-            b.src1_source = OperandSource::IMMEDIATE;
-            t.item_as("imm", &mut b.immediate, |v| Hex(*v), |v| v.0)?;
+    t.item("src1", &mut operand)?;
+    t.item("dst", &mut b.dst)?;
+    match operand {
+        RegisterOrNumber::Register(pair) => {
+            b.src1 = pair;
+            t.hidden("src1_source", &mut b.src1_source, OperandSource::REGISTER)?;
+            hidden_hex(t, "imm_unused", &mut b.immediate)
+        }
+        RegisterOrNumber::Number(number) => {
+            b.immediate = number;
+            t.hidden("src1_source", &mut b.src1_source, OperandSource::IMMEDIATE)?;
             t.hidden("src1_unused", &mut b.src1, RegisterPair::default())
-        }
-        1 => {
-            b.src1_source = OperandSource::REGISTER;
-            t.item("src1", &mut b.src1)?;
-            hidden_hex(t, "imm_unused", &mut b.immediate)
-        }
-        _ => {
-            t.item("src1_source", &mut b.src1_source)?;
-            t.hidden("src1_unused", &mut b.src1, RegisterPair::default())?;
-            hidden_hex(t, "imm_unused", &mut b.immediate)
         }
     }
 }

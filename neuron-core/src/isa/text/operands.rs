@@ -1,7 +1,8 @@
 //! Text of each payload: items, words and order.
 //!
 //! Item order and words are the viewer's for opcodes settled by capture, the
-//! published text's for C1 and C8, public test code's for 41, 92 and A7
+//! published text's for C1 and C8, those of public test code and public notes
+//! on profiles for 41, 92, 9D, A7, A8 and offsets in registers
 //! (isa-layouts.md §3.4, §3.9, §4.2); all others are ours in the same manner.
 
 use super::{Outcome, Text, control, dma, tensor};
@@ -23,6 +24,8 @@ pub(crate) fn visit<T: Text>(header: &Header, body: &mut Body, t: &mut T) -> Out
         Body::Unary(b) => tensor::unary(b, t),
         Body::ScalarTensorTensor(b) => tensor::scalar_tensor_tensor(b, t),
         Body::Statistics(b) => tensor::statistics(b, t),
+        Body::ValueLoad(b) => tensor::value_load(b, t),
+        Body::MatchReplace(b) => tensor::match_replace(b, t),
         Body::Iota(b) => tensor::iota(b, t),
         Body::Memset(b) => tensor::memset(b, t),
         Body::AffineSelect(b) => tensor::affine_select(b, t),

@@ -1,13 +1,15 @@
 //! Items of the payloads of PE, ACT, DVE and POOL (isa-layouts.md §3).
 
-use super::value::{ArraySize, Both, Hex, Immediate, RawImmediate, Register, Typed, Walk};
+use super::value::{
+    ArraySize, Both, Hex, Immediate, RawImmediate, Register, Typed, TypedImmediate, Walk,
+};
 use super::{Outcome, Text};
 use crate::isa::address::{Addr4, Pattern};
 use crate::isa::body::act::{Activate, ActivateQuantize, ReadAccumulator};
 use crate::isa::body::pe::{ArrayGroup, LoadWeights, MatMul};
 use crate::isa::body::tensor::{
-    AffineSelect, Iota, Memset, Ramp, ScalarTensorTensor, Statistics, TensorScalar, TensorTensor,
-    Unary,
+    AffineSelect, Iota, MatchReplace, Memset, Ramp, ScalarTensorTensor, Statistics, TensorScalar,
+    TensorTensor, Unary, ValueLoad,
 };
 use crate::isa::code::{
     AccumulatorCmd, AluOp, BiasSource, Dtype, DtypePair, Fp32Mode, ImmSource, ReduceDims, Reverse,
@@ -42,10 +44,10 @@ fn array_groups<T: Text>(t: &mut T, row: &mut ArrayGroup, column: &mut ArrayGrou
 }
 
 pub(crate) fn load_weights<T: Text>(b: &mut LoadWeights, t: &mut T) -> Outcome {
+    array_groups(t, &mut b.row_group, &mut b.column_group)?;
     t.optional("fp32_mode", &mut b.fp32_mode, Fp32Mode::NONE)?;
     t.item("transpose_mode", &mut b.transpose_mode)?;
     t.typed("src", &mut b.src_type, &mut b.src)?;
-    array_groups(t, &mut b.row_group, &mut b.column_group)?;
     array_size(t, &mut b.rows, &mut b.columns)?;
     t.hidden("perf_opt", &mut b.perf_opt, 0)?;
     t.hidden("bus_select", &mut b.bus_select, 0)
@@ -53,12 +55,13 @@ pub(crate) fn load_weights<T: Text>(b: &mut LoadWeights, t: &mut T) -> Outcome {
 
 pub(crate) fn matmul<T: Text>(b: &mut MatMul, t: &mut T) -> Outcome {
     t.item("acc_flags", &mut b.accumulate)?;
+    // the place that the vendor's documentation shows
+    array_groups(t, &mut b.row_group, &mut b.column_group)?;
     t.optional("fp32_mode", &mut b.fp32_mode, Fp32Mode::NONE)?;
     // viewer 2.28.23 leaves it out, newer ones do not
     t.hidden("transpose_mode", &mut b.transpose_mode, TransposeMode::DISABLED)?;
     t.typed("src", &mut b.src_type, &mut b.src)?;
     t.item("dst", &mut b.dst)?;
-    array_groups(t, &mut b.row_group, &mut b.column_group)?;
     array_size(t, &mut b.rows, &mut b.columns)?;
     t.hidden("bus_select", &mut b.bus_select, 0)?;
     t.hidden("zero_region", &mut b.zero_region, 0)
@@ -158,7 +161,7 @@ fn immediate(bits: u32, source: ImmSource, bitwise: bool) -> Immediate {
 }
 
 pub(crate) fn tensor_scalar<T: Text>(opcode: Opcode, b: &mut TensorScalar, t: &mut T) -> Outcome {
-    let bitwise = opcode == Opcode::TENSOR_SCALAR_BITVEC;
+    let bitwise = matches!(opcode, Opcode::TENSOR_SCALAR_BITVEC | Opcode::TENSOR_SCALAR_PTR_BITVEC);
     let mut ops = Both(b.op0, b.op1);
     t.item("ops", &mut ops)?;
     let mut imm =
@@ -190,10 +193,9 @@ pub(crate) fn scalar_tensor_tensor<T: Text>(b: &mut ScalarTensorTensor, t: &mut 
     let mut ops = Both(b.op0, b.op1);
     t.item("ops", &mut ops)?;
     (b.op0, b.op1) = (ops.0, ops.1);
-    let mut imm = Typed { dtype: b.imm0_type, value: immediate(b.imm0, b.imm0_source, false) };
+    let mut imm = TypedImmediate { dtype: b.imm0_type, source: b.imm0_source, bits: b.imm0 };
     t.item("imm", &mut imm)?;
-    (b.imm0_type, b.imm0) = (imm.dtype, imm.value.bits);
-    t.item("imm_src", &mut b.imm0_source)?;
+    (b.imm0_type, b.imm0_source, b.imm0) = (imm.dtype, imm.source, imm.bits);
     pair(t, &mut b.src_types, |t, low, high| {
         t.typed("src0", low, &mut b.src0)?;
         t.typed("src1", high, &mut b.src1)
@@ -210,6 +212,24 @@ pub(crate) fn statistics<T: Text>(b: &mut Statistics, t: &mut T) -> Outcome {
     t.item("channels", &mut b.channels)?;
     t.optional("even_count", &mut b.even_count, Fp32(0))?;
     t.optional("odd_count", &mut b.odd_count, Fp32(0))
+}
+
+pub(crate) fn value_load<T: Text>(b: &mut ValueLoad, t: &mut T) -> Outcome {
+    t.typed("src", &mut b.src_type, &mut b.src)?;
+    t.item("channels", &mut b.channels)?;
+    let mut imm0 = immediate(b.imm0, b.imm0_source, false);
+    t.hidden("imm0", &mut imm0, Immediate::default())?;
+    let mut imm1 = immediate(b.imm1, ImmSource::INSTRUCTION, false);
+    t.hidden("imm1", &mut imm1, Immediate::default())?;
+    (b.imm0, b.imm1) = (imm0.bits, imm1.bits);
+    t.hidden("imm0_src", &mut b.imm0_source, ImmSource::INSTRUCTION)
+}
+
+pub(crate) fn match_replace<T: Text>(b: &mut MatchReplace, t: &mut T) -> Outcome {
+    t.item("imm", &mut b.replacement)?;
+    t.typed("src", &mut b.src_type, &mut b.src)?;
+    t.typed("dst", &mut b.dst_type, &mut b.dst)?;
+    t.item("channels", &mut b.channels)
 }
 
 /// `KEY_base=` and `KEY_pattern=[steps][counts]`.

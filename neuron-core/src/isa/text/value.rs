@@ -208,6 +208,73 @@ impl Value for RawImmediate {
     }
 }
 
+/// `fp32@0.500000`, or the address of a column, `[fp32@0xc000]`; any other
+/// source with its number, `fp32@0x5:0xc000`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct TypedImmediate {
+    pub(crate) dtype: Dtype,
+    pub(crate) source: ImmSource,
+    pub(crate) bits: u32,
+}
+
+impl Value for TypedImmediate {
+    fn show(&self, style: Style, out: &mut String) {
+        match self.source {
+            ImmSource::INSTRUCTION => {
+                Typed { dtype: self.dtype, value: Fp32(self.bits) }.show(style, out);
+            }
+            ImmSource::PTR => {
+                out.push('[');
+                Typed { dtype: self.dtype, value: Addr4(self.bits) }.show(style, out);
+                out.push(']');
+            }
+            ImmSource(source) => {
+                let value = RawImmediate { source, bits: self.bits };
+                Typed { dtype: self.dtype, value }.show(style, out);
+            }
+        }
+    }
+    fn parse(text: &str) -> Option<Self> {
+        if let Some(pointer) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
+            let Typed { dtype, value } = Typed::<Addr4>::parse(pointer)?;
+            return Some(Self { dtype, source: ImmSource::PTR, bits: value.0 });
+        }
+        if let Some(Typed { dtype, value }) = Typed::<RawImmediate>::parse(text) {
+            return Some(Self { dtype, source: ImmSource(value.source), bits: value.bits });
+        }
+        let Typed { dtype, value } = Typed::<Fp32>::parse(text)?;
+        Some(Self { dtype, source: ImmSource::INSTRUCTION, bits: value.0 })
+    }
+}
+
+/// A register pair, or a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RegisterOrNumber {
+    Register(RegisterPair),
+    Number(u64),
+}
+
+impl Default for RegisterOrNumber {
+    fn default() -> Self {
+        Self::Number(0)
+    }
+}
+
+impl Value for RegisterOrNumber {
+    fn show(&self, style: Style, out: &mut String) {
+        match self {
+            Self::Register(pair) => pair.show(style, out),
+            Self::Number(number) => number.show(style, out),
+        }
+    }
+    fn parse(text: &str) -> Option<Self> {
+        match text.starts_with('$') {
+            true => RegisterPair::parse(text).map(Self::Register),
+            false => integer(text).map(Self::Number),
+        }
+    }
+}
+
 /// Two values with a comma between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Both<T>(pub(crate) T, pub(crate) T);
