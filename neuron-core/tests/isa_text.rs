@@ -183,6 +183,8 @@ fn errors_name_the_line_and_the_word() {
         assert!(error.reason.contains(wanted), "{line}: {error}");
         assert_eq!(error.to_string().lines().count(), 1);
     }
+    let long = assemble(Arch::V2, &"x".repeat(10_000)).unwrap_err();
+    assert!(long.to_string().len() < 300);
     let cut = decode_stream(Arch::V3, &[0; 100]).unwrap_err();
     assert_eq!((cut.offset, cut.bytes), (64, 36));
 }
@@ -247,6 +249,22 @@ fn generations_have_as_many_opcodes_as_the_headers() {
     for (arch, count) in [(Arch::V1, 144), (Arch::V2, 144), (Arch::V3, 149), (Arch::V4, 158)] {
         assert_eq!(TABLE.iter().filter(|row| row.exists_on(arch)).count(), count, "{arch:?}");
     }
+}
+
+/// isa-layouts.md §4.2: slot 39 with label 896 goes to slot 53.
+#[test]
+fn a_branch_leads_to_a_slot() {
+    let target = |text: &str, slot| {
+        let record = assemble(Arch::V3, text).unwrap()[0];
+        let Body::Branch(branch) = record.instruction().unwrap().body else { panic!() };
+        branch.target_slot(slot)
+    };
+    let text = "COMPARE_BRANCH cmp_op=EQ dtype=int32 cmp0=$R[0] cmp1=0 label_id=896";
+    assert_eq!(target(text, 39), Some(53));
+    let back = "COMPARE_BRANCH cmp_op=ALWAYS label_id=4294964800 debugHint=2";
+    assert_eq!(target(back, 39), Some(0));
+    assert_eq!(target(back, 38), None);
+    assert_eq!(target("COMPARE_BRANCH cmp_op=ALWAYS label_id=65", 0), None);
 }
 
 /// The table in the module docs is that of the code.

@@ -188,6 +188,22 @@ impl<const N: usize> Pattern<N> {
     pub fn elements(&self) -> u64 {
         self.counts.iter().map(|count| u64::from(*count)).product()
     }
+
+    /// Offsets of the elements from the start, in elements, in walk order:
+    /// dimension 0 runs fastest. There are as many as [`Pattern::elements`].
+    pub fn offsets(&self) -> impl Iterator<Item = i64> + '_ {
+        (0..self.elements()).map(|position| {
+            let mut rest = position;
+            let mut offset = 0;
+            for (step, count) in self.steps.iter().zip(self.counts) {
+                // counts are not 0 here, or there would be no position
+                let index = rest % u64::from(count);
+                rest /= u64::from(count);
+                offset += i64::from(*step) * i64::try_from(index).unwrap_or(0);
+            }
+            offset
+        })
+    }
 }
 
 impl<const N: usize> Field for Pattern<N> {
@@ -249,6 +265,21 @@ mod tests {
         assert_eq!(Addr4(0x200_8800).place(), Place::Psum { partition: 1, byte: 0x800 });
         assert_eq!(Addr4(0x8000_0005).place(), Place::Other(0x8000_0005));
         assert!(Addr4::psum(128, 0).is_none() && Addr4::sbuf(0, 0x4_0000).is_none());
+    }
+
+    /// isa-layouts.md §3.1: two spellings of one walk.
+    #[test]
+    fn offsets_follow_the_walk() {
+        let walk = |steps, counts| Pattern { start: Addr4(0), steps, counts };
+        let flat: Vec<_> = walk([-1, 0, 0], [128, 1, 1]).offsets().collect();
+        let tiled: Vec<_> = walk([-1, 0, -32], [32, 1, 4]).offsets().collect();
+        assert_eq!(flat, tiled);
+        assert_eq!((flat.len(), flat.last()), (128, Some(&-127)));
+        assert_eq!(
+            walk([2, 10, 0], [2, 3, 1]).offsets().collect::<Vec<_>>(),
+            [0, 2, 10, 12, 20, 22]
+        );
+        assert_eq!(walk([1, 1, 1], [4, 0, 4]).offsets().count(), 0);
     }
 
     /// Register form of isa-layouts.md §7, row B8 / D4.

@@ -46,7 +46,7 @@ pub fn viewer_operands(record: &Record, names: &SemaphoreNames) -> String {
 pub fn assemble(arch: Arch, text: &str) -> Result<Vec<Record>, AsmError> {
     let mut records = Vec::new();
     for (index, line) in text.lines().enumerate() {
-        let fail = |reason| AsmError { line: index + 1, reason };
+        let fail = |reason| AsmError { line: index + 1, reason: shortened(reason) };
         let tokens = token::tokens(line).map_err(fail)?;
         let numbered = tokens.first().is_some_and(|first| is_slot_number(first));
         let tokens = tokens.get(usize::from(numbered)..).unwrap_or_default();
@@ -62,4 +62,14 @@ fn is_slot_number(token: &str) -> bool {
     token.strip_suffix(':').is_some_and(|number| {
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     })
+}
+
+/// A reason quotes words of the text, which may be of any length.
+fn shortened(mut reason: String) -> String {
+    const LONGEST: usize = 200;
+    if let Some((end, _)) = reason.char_indices().nth(LONGEST) {
+        reason.truncate(end);
+        reason.push_str("...");
+    }
+    reason
 }

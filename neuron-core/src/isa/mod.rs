@@ -50,6 +50,7 @@ pub mod address;
 pub mod asm;
 pub mod body;
 pub mod code;
+pub mod dma_ring;
 pub mod engine;
 pub mod event;
 pub mod field;

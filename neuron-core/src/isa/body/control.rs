@@ -158,6 +158,16 @@ layout! {
     }
 }
 
+impl Branch {
+    /// Slot that an immediate distance leads to from a slot; `None` for other
+    /// targets, for a distance that is no whole number of records, and before
+    /// the stream.
+    pub fn target_slot(&self, slot: u32) -> Option<u32> {
+        let relative = self.target == BranchTarget::RELATIVE && self.distance % 64 == 0;
+        slot.checked_add_signed(self.distance / 64).filter(|_| relative)
+    }
+}
+
 layout! {
     /// TENSOR_LOAD: words of memory into registers.
     TensorLoad {
