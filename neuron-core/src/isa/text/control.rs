@@ -1,8 +1,8 @@
 //! Items of the sequencer's payloads (isa-layouts.md §4).
 
-use super::value::{
-    Assignment, Hex, HexBytes, List, MemoryWalk, OneOrTwo, Register, RegisterOrNumber, Walk,
-};
+use super::register::{Assignment, Register, RegisterOrNumber};
+use super::value::{Hex, HexBytes, List, OneOrTwo};
+use super::walk::{MemoryWalk, Walk};
 use super::{Outcome, Text, When};
 use crate::isa::address::Addr8;
 use crate::isa::body::control::{

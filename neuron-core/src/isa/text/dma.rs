@@ -1,6 +1,8 @@
 //! Items of dynamic DMA (isa-layouts.md §5.1).
 
-use super::value::{Hex, Register, Walk};
+use super::register::Register;
+use super::value::Hex;
+use super::walk::Walk;
 use super::{Outcome, Text};
 use crate::isa::address::{Addr8, Location};
 use crate::isa::body::dma::{DmaDirect, DmaIndirect};

@@ -15,14 +15,18 @@
 pub(crate) mod control;
 pub(crate) mod dma;
 pub(crate) mod event;
+pub(crate) mod immediate;
 pub(crate) mod operands;
 pub(crate) mod parser;
 pub(crate) mod printer;
+pub(crate) mod register;
 pub(crate) mod tensor;
 pub(crate) mod token;
 pub(crate) mod value;
+pub(crate) mod walk;
 
-use value::{Typed, Value};
+use value::Value;
+use walk::Typed;
 
 use super::code::Dtype;
 use super::event::Events;

@@ -1,8 +1,9 @@
 //! Items of the payloads of PE, ACT, DVE and POOL (isa-layouts.md §3).
 
-use super::value::{
-    ArraySize, Both, Hex, Immediate, RawImmediate, Register, Typed, TypedImmediate, Walk,
-};
+use super::immediate::{Immediate, RawImmediate, TypedImmediate};
+use super::register::Register;
+use super::value::{Both, Hex};
+use super::walk::{ArraySize, Typed, Walk};
 use super::{Outcome, Text};
 use crate::isa::address::{Addr4, Pattern};
 use crate::isa::body::act::{Activate, ActivateQuantize, ReadAccumulator};
