@@ -1,6 +1,7 @@
 //! `neuron-profile neff`: look into a NEFF, take it apart, put it together.
 
 mod cat;
+pub mod disasm;
 mod info;
 mod ls;
 mod open;
