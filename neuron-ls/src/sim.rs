@@ -66,7 +66,7 @@ pub(crate) fn run(command: &SimCommand, out: &mut impl Write) -> Exit {
 fn text(command: &SimCommand) -> Result<String> {
     let places = Places::from_env();
     match command {
-        SimCommand::List => list(&places),
+        SimCommand::List => Ok(list(&places)),
         SimCommand::Create { spec } => {
             let sim = Sim::open_or_create(&places, &spec.name, spec.kind)?;
             Ok(format!("{}\n", sim.dir().display()))
@@ -80,19 +80,24 @@ fn text(command: &SimCommand) -> Result<String> {
             Ok(String::new())
         }
         SimCommand::Remove { name } => {
-            Sim::open(&places, name)?.remove()?;
+            Sim::remove(&places, name)?;
             Ok(String::new())
         }
     }
 }
 
-/// One line for each instance, with the processes attached to it.
-fn list(places: &Places) -> Result<String> {
+/// One line for each instance, with the processes attached to it. A damaged
+/// one is listed as such; `sim remove` removes it.
+fn list(places: &Places) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(["NAME", "INSTANCE TYPE", "DEVICES", "PROCESSES", "DIRECTORY"]);
     for sim in Sim::list(places) {
-        let state = sim.snapshot()?;
+        let Ok(state) = sim.snapshot() else {
+            let dir = sim.dir().display().to_string();
+            table.add_row([sim.name(), "damaged", "-", "-", &dir]);
+            continue;
+        };
         let mut pids: Vec<u32> =
             state.devices.iter().flat_map(|d| &d.processes).map(|p| p.id.pid).collect();
         pids.sort_unstable();
@@ -107,5 +112,5 @@ fn list(places: &Places) -> Result<String> {
     }
     // Without borders every line begins and ends with padding.
     let lines = table.lines().map(|line| format!("{}\n", line.trim()));
-    Ok(lines.collect())
+    lines.collect()
 }

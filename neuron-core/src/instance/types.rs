@@ -183,7 +183,8 @@ macro_rules! row {
 ///
 /// trn3 rows: names from the driver's product list; vCPUs and memory per node
 /// are the published totals of an UltraServer divided by its servers
-/// (inferred).
+/// (inferred), as are the figures of names that stand for variants of a
+/// published size.
 #[rustfmt::skip]
 pub const TYPES: &[InstanceType] = &[
     row!("inf1.xlarge",    Inferentia,   1,   4,    8, None,             SINGLE_1F, &["0-3"]),
@@ -201,10 +202,18 @@ pub const TYPES: &[InstanceType] = &[
     row!("trn2.48xlarge",  Trainium2,   16, 192, 2048, TorusByEngine,    TRN2_48XL, NODES_192),
     row!("trn2n.48xlarge", Trainium2,   16, 192, 2048, TorusByEngine,    TRN2_48XL, NODES_192),
     row!("trn2u.48xlarge", Trainium2,   16, 192, 2048, TorusByEngine,    TRN2_48XL, NODES_192),
+    row!("trn2p.48xlarge", Trainium2,   16, 192, 2048, TorusByEngine,    TRN2_48XL, NODES_192),
+    row!("trn2eu.48xlarge", Trainium2,  16, 192, 2048, TorusByEngine,    TRN2_48XL, NODES_192),
     row!("trn3.48xlarge",  Trainium3,   16, 192, 2048, TorusByEngine,    TRN2_48XL, NODES_192),
     row!("trn3p.48xlarge", Trainium3,   16, 192, 2048, TorusByEngine,    TRN2_48XL, NODES_192),
+    row!("trn3s-es.48xlarge", Trainium3, 16, 192, 2048, TorusByEngine,   TRN2_48XL, NODES_192),
+    row!("trn3sn.48xlarge", Trainium3,  16, 192, 2048, TorusByEngine,    TRN2_48XL, NODES_192),
+    row!("trn3sn-es.48xlarge", Trainium3, 16, 192, 2048, TorusByEngine,  TRN2_48XL, NODES_192),
     row!("trn3e.24xlarge", Trainium3,    4,  64,  768, Switch,           TRN3_4,    &["0-31", "32-63"]),
     row!("trn3pd98.3xlarge", Trainium3,  1,  12,  128, None,             TRN2_3XL,  &["0-11"]),
+    row!("trn3s-es.3xlarge", Trainium3,  1,  12,  128, None,             TRN2_3XL,  &["0-11"]),
+    row!("trn3sn.3xlarge",  Trainium3,   1,  12,  128, None,             TRN2_3XL,  &["0-11"]),
+    row!("trn3sn-es.3xlarge", Trainium3, 1,  12,  128, None,             TRN2_3XL,  &["0-11"]),
 ];
 
 #[cfg(test)]

@@ -1,28 +1,37 @@
-//! A simulated instance on disk: one locked state file and one datastore file
-//! per process and device.
+//! A simulated instance on disk: one state file, one lock file, and one
+//! datastore file per process and device.
 //!
-//! The directory itself carries the lock. Readers take it shared, writers
-//! exclusive. The state file is replaced by rename, so that a reader without
-//! the lock (and a crash) never sees half of one. It is not synced to disk:
-//! like the driver's, this state ends with the machine.
+//! The state file is replaced by rename, so a reader needs no lock and nobody
+//! can keep it waiting. Writers lock a file that only the owner may open. The
+//! state is not synced to disk: like the driver's, it ends with the machine.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::Write as _;
-use std::os::fd::OwnedFd;
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, fstat, openat, stat};
+use rustix::fs::{FlockOperation, flock, fstat, stat};
+use rustix::io::Errno;
 
+use super::life::Witness;
 use super::place::{Places, check_name};
-use super::reap;
+use super::reap::{self, CoreCounters};
 use super::state::{FORMAT, ProcessId, State};
+use crate::driver::read_head;
 use crate::instance::InstanceType;
+use crate::uapi::nds;
 use crate::{Error, Result};
 
 /// Longest state file that is read.
 const LIMIT: u64 = 16 << 20;
+
+/// How long a writer waits for another.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often creation and reading start over when somebody else creates or
+/// removes the same instance.
+const TRIES: u32 = 8;
 
 /// A simulated instance.
 #[derive(Debug, Clone)]
@@ -50,29 +59,48 @@ impl Sim {
         kind: &InstanceType,
     ) -> Result<(Self, State)> {
         check_name(name).map_err(|reason| Error::sim(name, reason))?;
-        if let Some(dir) = places.find(name)? {
-            return Self::at(name, dir).expect_kind(kind);
+        let mut last = None;
+        for _ in 0..TRIES {
+            if let Some(dir) = places.find(name)? {
+                match Self::at(name, dir).expect_kind(kind) {
+                    // Removed between the two looks.
+                    Err(error) if is_gone(&error) => last = Some(error),
+                    other => return other,
+                }
+                continue;
+            }
+            match Self::create(places, name, kind) {
+                Ok(made) => return Ok(made),
+                Err(error) => last = Some(error),
+            }
         }
+        Err(last.unwrap_or_else(|| Error::sim(name, "cannot be opened")))
+    }
+
+    /// Prepares the directory under a name of its own and renames it: a
+    /// directory cannot be renamed onto one that is not empty, so exactly one
+    /// racer wins.
+    fn create(places: &Places, name: &str, kind: &InstanceType) -> Result<(Self, State)> {
         let place = places.for_new(name)?;
+        sweep_drafts(&place, name);
         let dir = place.join(name);
-        // Prepared under a name of its own, then renamed: a directory cannot
-        // be renamed onto one that is not empty, so exactly one racer wins.
         let draft = place.join(format!(".{name}.{}.{}", std::process::id(), nanos()));
         let state = State::new(name, kind, nanos() / 1_000_000_000);
         let made = make_dir(&draft)
             .and_then(|()| make_dir(&draft.join("nds")))
-            .and_then(|()| write_file(&draft.join("state.json"), &encode(&state)))
+            .and_then(|()| write_file(&draft.join("lock"), &[], 0o600))
+            .and_then(|()| write_file(&draft.join("state.json"), &encode(&state), 0o644))
             .and_then(|()| std::fs::rename(&draft, &dir));
         match made {
             Ok(()) => Ok((Self::at(name, dir), state)),
             Err(error) => {
-                // What was half made is ours alone; if it stays, it is a
-                // hidden directory that nothing looks at.
+                // Ours alone; what stays is swept by the next creation.
                 let _ = std::fs::remove_dir_all(&draft);
-                match places.find(name)? {
-                    Some(dir) => Self::at(name, dir).expect_kind(kind),
-                    None => Err(Error::io("create", dir)(error)),
+                if dir.is_dir() && !dir.join("state.json").exists() {
+                    let text = format!("{} holds no instance; remove it", dir.display());
+                    return Err(Error::sim(name, text));
                 }
+                Err(Error::io("create", dir)(error))
             }
         }
     }
@@ -90,10 +118,11 @@ impl Sim {
         Ok(Self::at(name, dir))
     }
 
-    /// All instances.
+    /// All instances, by name.
     pub fn list(places: &Places) -> Vec<Self> {
         let named = |dir: PathBuf| Some(Self { name: dir.file_name()?.to_str()?.to_owned(), dir });
-        places.list().into_iter().filter_map(named).collect()
+        let all = places.list().into_iter().filter_map(named);
+        all.filter(|sim| check_name(&sim.name).is_ok()).collect()
     }
 
     fn at(name: &str, dir: PathBuf) -> Self {
@@ -126,7 +155,7 @@ impl Sim {
 
     /// The datastore file of a process on a device.
     pub fn datastore_path(&self, device: u32, id: ProcessId) -> PathBuf {
-        self.dir.join(format!("nds/neuron{device}.{}.{}", id.pid, id.start))
+        self.dir.join(datastore_name(device, id))
     }
 
     /// The state now, with dead processes taken off. Where this process may
@@ -136,31 +165,43 @@ impl Sim {
     ///
     /// When the state cannot be read.
     pub fn snapshot(&self) -> Result<State> {
-        let mut state = {
-            let _lock = self.lock(FlockOperation::LockShared)?;
-            self.read_state()?
-        };
-        // One process is often on every device.
-        let attached = state.devices.iter().flat_map(|d| &d.processes).map(|p| p.id);
-        let known: BTreeSet<ProcessId> = attached.chain(state.marks.values().copied()).collect();
-        if known.into_iter().all(ProcessId::is_alive) {
-            return Ok(state);
+        let mut state = self.read_state()?;
+        for _ in 0..TRIES {
+            let witness = Witness::new();
+            // One process is often on every device.
+            let attached = state.devices.iter().flat_map(|d| &d.processes).map(|p| p.id);
+            let known: BTreeSet<ProcessId> =
+                attached.chain(state.marks.values().copied()).collect();
+            if !known.into_iter().any(|id| witness.is_dead(id)) {
+                return Ok(state);
+            }
+            // A full disk must not hide the machine either.
+            let writable = rustix::fs::access(&self.dir, rustix::fs::Access::WRITE_OK).is_ok();
+            if writable && let Ok(state) = self.update(|state| Ok(state.clone())) {
+                return Ok(state);
+            }
+            self.reap(&mut state);
+            // Somebody who may write could have moved counters meanwhile, of
+            // which this view would then hold neither the old nor the new.
+            let again = self.read_state()?;
+            let mut shown = again.clone();
+            self.reap(&mut shown);
+            if shown == state {
+                return Ok(state);
+            }
+            state = again;
         }
-        if rustix::fs::access(&self.dir, rustix::fs::Access::WRITE_OK).is_ok() {
-            return self.update(|state| Ok(state.clone()));
-        }
-        self.reap(&mut state);
         Ok(state)
     }
 
-    /// Changes the state under the exclusive lock, after dead processes were
-    /// taken off. An error from `change` leaves the file as it was.
+    /// Changes the state under the lock, after dead processes were taken off.
+    /// An error from `change` leaves the file as it was.
     ///
     /// # Errors
     ///
     /// Those of `change`; a state that cannot be read or written.
     pub fn update<T>(&self, change: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
-        let _lock = self.lock(FlockOperation::LockExclusive)?;
+        let _lock = self.lock()?;
         let before = self.read_state()?;
         let mut state = before.clone();
         let ended = self.reap(&mut state);
@@ -168,66 +209,120 @@ impl Sim {
         if state != before {
             let path = self.dir.join("state.json");
             let draft = self.dir.join("state.json.new");
-            write_file(&draft, &encode(&state))
+            write_file(&draft, &encode(&state), 0o644)
                 .and_then(|()| std::fs::rename(&draft, &path))
                 .map_err(Error::io("write", path))?;
         }
         // Only now: had the write failed, the counters would be needed again.
-        for (device, id) in ended {
-            let _ = std::fs::remove_file(self.datastore_path(device, id));
+        if !ended.is_empty() {
+            self.sweep_datastores(&state);
         }
         Ok(answer)
     }
 
-    /// Deletes the instance.
+    /// Deletes the instance of a name, also one whose files are damaged.
     ///
     /// # Errors
     ///
-    /// When processes are attached to it, or files cannot be deleted.
-    pub fn remove(self) -> Result<()> {
-        let _lock = self.lock(FlockOperation::LockExclusive)?;
-        let mut state = self.read_state()?;
-        self.reap(&mut state);
-        let mut pids: Vec<u32> =
-            state.devices.iter().flat_map(|d| &d.processes).map(|p| p.id.pid).collect();
-        pids.sort_unstable();
-        pids.dedup();
-        if !pids.is_empty() {
-            return Err(Error::sim(&self.name, format!("is in use by process {pids:?}")));
+    /// When there is none, processes are attached to it, or files cannot be
+    /// deleted.
+    pub fn remove(places: &Places, name: &str) -> Result<()> {
+        check_name(name).map_err(|reason| Error::sim(name, reason))?;
+        let dir = places.find_dir(name).ok_or_else(|| Error::sim(name, "does not exist"))?;
+        let sim = Self::at(name, dir);
+        let _lock = sim.lock().ok();
+        if let Ok(mut state) = sim.read_state() {
+            sim.reap(&mut state);
+            let attached = state.devices.iter().flat_map(|d| &d.processes);
+            let pids: BTreeSet<u32> = attached.map(|p| p.id.pid).collect();
+            if !pids.is_empty() {
+                let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
+                return Err(Error::sim(name, format!("is in use by process {}", pids.join(", "))));
+            }
         }
-        std::fs::remove_dir_all(&self.dir).map_err(Error::io("remove", &self.dir))
+        // Out of sight at once; nobody finds half of it.
+        let hidden = sim.dir.with_file_name(format!(".{name}.{}.{}", std::process::id(), nanos()));
+        std::fs::rename(&sim.dir, &hidden).map_err(Error::io("remove", &sim.dir))?;
+        std::fs::remove_dir_all(&hidden).map_err(Error::io("remove", &hidden))
+    }
+
+    /// Counters in the datastore file of a process; none when there is no such
+    /// file.
+    pub(super) fn counters(
+        &self,
+        device: u32,
+        id: ProcessId,
+        cores: u32,
+    ) -> io::Result<CoreCounters> {
+        let bytes = read_head(&self.datastore_path(device, id), nds::SIZE)?;
+        Ok(bytes.map_or_else(BTreeMap::new, |bytes| reap::core_counters(&bytes, cores)))
     }
 
     fn reap(&self, state: &mut State) -> Vec<(u32, ProcessId)> {
         let cores = state.kind().map_or(0, |kind| kind.chip.core_count());
-        reap::reap(state, ProcessId::is_alive, |device, id| {
-            let bytes = std::fs::read(self.datastore_path(device, id)).unwrap_or_default();
-            reap::core_counters(&bytes, cores)
-        })
+        let witness = Witness::new();
+        reap::reap(state, |id| witness.is_dead(id), |device, id| self.counters(device, id, cores))
     }
 
-    /// Takes the lock; it is held until the descriptor is dropped.
-    fn lock(&self, operation: FlockOperation) -> Result<OwnedFd> {
-        let fail = |errno: rustix::io::Errno| Error::io("lock", &self.dir)(errno.into());
+    /// Removes datastore files of processes that are not attached: those just
+    /// ended, and what a killed writer left behind.
+    fn sweep_datastores(&self, state: &State) {
+        let kept: BTreeSet<String> = (0..)
+            .zip(&state.devices)
+            .flat_map(|(device, entry)| entry.processes.iter().map(move |p| (device, p.id)))
+            .map(|(device, id)| datastore_name(device, id))
+            .collect();
+        for entry in std::fs::read_dir(self.dir.join("nds")).into_iter().flatten().flatten() {
+            let name = format!("nds/{}", entry.file_name().to_string_lossy());
+            if !kept.contains(&name) {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    /// Takes the lock; it is held until the file is dropped.
+    fn lock(&self) -> Result<File> {
+        let path = self.dir.join("lock");
+        let fail = |error: io::Error| Error::io("lock", &path)(error);
+        let end = Instant::now() + PATIENCE;
         loop {
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let dir = openat(CWD, &self.dir, flags, Mode::empty()).map_err(fail)?;
-            rustix::io::retry_on_intr(|| flock(&dir, operation)).map_err(fail)?;
-            // It may have been removed and made anew while we waited.
-            let (held, named) = (fstat(&dir).map_err(fail)?, stat(&self.dir).map_err(fail)?);
-            if (held.st_dev, held.st_ino) == (named.st_dev, named.st_ino) {
-                return Ok(dir);
+            let file = File::options().write(true).open(&path).map_err(fail)?;
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => {
+                    let held = fstat(&file).map_err(|errno| fail(errno.into()))?;
+                    // It may have been removed and made anew while we waited.
+                    if stat(&path).is_ok_and(|named| {
+                        (held.st_dev, held.st_ino) == (named.st_dev, named.st_ino)
+                    }) {
+                        return Ok(file);
+                    }
+                }
+                Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < end => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(Errno::WOULDBLOCK | Errno::INTR) => {
+                    let reason = format!(
+                        "{} is held by another process for more than {} s",
+                        path.display(),
+                        PATIENCE.as_secs()
+                    );
+                    return Err(Error::sim(&self.name, reason));
+                }
+                Err(errno) => return Err(fail(errno.into())),
             }
         }
     }
 
     fn read_state(&self) -> Result<State> {
-        use std::io::Read as _;
         let path = self.dir.join("state.json");
         let mut text = Vec::new();
         let fail = |error| Error::io("read", &path)(error);
         let file = File::open(&path).map_err(fail)?;
-        let size = file.metadata().map_err(fail)?.len().min(LIMIT);
+        let facts = file.metadata().map_err(fail)?;
+        if !facts.is_file() {
+            return Err(Error::content(&path, "not a file"));
+        }
+        let size = facts.len().min(LIMIT);
         text.reserve(usize::try_from(size).unwrap_or(0).saturating_add(1));
         file.take(LIMIT).read_to_end(&mut text).map_err(fail)?;
         let state: State = serde_json::from_slice(&text).map_err(|error| {
@@ -239,21 +334,25 @@ impl Sim {
         }
         match state.kind() {
             Some(kind) if u32::try_from(state.devices.len()) == Ok(kind.device_count) => Ok(state),
-            Some(kind) => Err(Error::content(
-                &path,
-                format!(
-                    "holds {} devices, a {} has {}",
-                    state.devices.len(),
-                    kind.name,
-                    kind.device_count
-                ),
-            )),
-            None => Err(Error::content(
-                &path,
-                format!("unknown instance type {:?}", state.instance_type),
-            )),
+            Some(kind) => {
+                let (found, wanted) = (state.devices.len(), kind.device_count);
+                let reason = format!("holds {found} devices, a {} has {wanted}", kind.name);
+                Err(Error::content(&path, reason))
+            }
+            None => {
+                let reason = format!("unknown instance type {:?}", state.instance_type);
+                Err(Error::content(&path, reason))
+            }
         }
     }
+}
+
+fn is_gone(error: &Error) -> bool {
+    matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+}
+
+fn datastore_name(device: u32, id: ProcessId) -> String {
+    format!("nds/neuron{device}.{}.{}", id.pid, id.start)
 }
 
 fn encode(state: &State) -> Vec<u8> {
@@ -261,18 +360,35 @@ fn encode(state: &State) -> Vec<u8> {
     serde_json::to_vec(state).unwrap_or_default()
 }
 
-fn make_dir(dir: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-    std::fs::DirBuilder::new().mode(0o755).create(dir)?;
+fn make_dir(dir: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::create_dir(dir)?;
     // Readable by all whatever the umask: a user's tools see root's daemon.
     std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o755))
 }
 
-fn write_file(path: &Path, content: &[u8]) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
+fn write_file(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
     let mut file = File::create(path)?;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
+    file.set_permissions(std::fs::Permissions::from_mode(mode))?;
     file.write_all(content)
+}
+
+/// Removes drafts that killed creators and removers of this name left behind.
+fn sweep_drafts(place: &Path, name: &str) {
+    let prefix = format!(".{name}.");
+    for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
+        let file_name = entry.file_name();
+        let Some(rest) = file_name.to_str().and_then(|n| n.strip_prefix(&prefix)) else { continue };
+        let mut numbers = rest.split('.');
+        let pid = numbers.next().and_then(|pid| pid.parse::<u32>().ok());
+        let own = numbers.next().is_some_and(|n| n.parse::<u64>().is_ok());
+        if let Some(pid) = pid.filter(|_| own && numbers.next().is_none())
+            && !Path::new(&format!("/proc/{pid}")).exists()
+        {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// Nanoseconds since the epoch.

@@ -1,6 +1,14 @@
 //! Whether a process is alive, from `/proc`.
+//!
+//! A wrong "dead" would take a living process off its devices for good, so
+//! whatever cannot be decided counts as alive: a process of another pid
+//! namespace, and one that `/proc` hides from this user.
 
-use std::io::Read as _;
+use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 
 use super::state::ProcessId;
 
@@ -10,27 +18,67 @@ impl ProcessId {
     /// # Errors
     ///
     /// When `/proc` is not mounted.
-    pub fn own() -> std::io::Result<Self> {
+    pub fn own() -> io::Result<Self> {
         let pid = std::process::id();
-        let start = start_time(pid).ok_or_else(|| {
-            std::io::Error::new(std::io::ErrorKind::NotFound, "/proc does not show this process")
+        let start = start_time(pid)?.ok_or_else(|| {
+            io::Error::new(io::ErrorKind::NotFound, "/proc does not show this process")
         })?;
-        Ok(Self { pid, start })
-    }
-
-    /// Whether the process still runs. One that has exited but was not waited
-    /// for is dead: the kernel has closed its descriptors by then.
-    pub fn is_alive(self) -> bool {
-        start_time(self.pid) == Some(self.start)
+        Ok(Self { pid, start, namespace: own_namespace()? })
     }
 }
 
-/// Start time of a running process in clock ticks since boot.
-fn start_time(pid: u32) -> Option<u64> {
+/// Who can tell living processes from dead ones: somebody in the same pid
+/// namespace.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Witness {
+    namespace: Option<u64>,
+}
+
+impl Witness {
+    /// This process as a witness.
+    pub(super) fn new() -> Self {
+        Self { namespace: own_namespace().ok() }
+    }
+
+    /// Whether the pids of a process mean the same here.
+    pub(super) fn knows(self, id: ProcessId) -> bool {
+        self.namespace == Some(id.namespace)
+    }
+
+    /// Whether a process is certain to have ended. One that has exited but was
+    /// not waited for has: the kernel has closed its descriptors by then.
+    pub(super) fn is_dead(self, id: ProcessId) -> bool {
+        if !self.knows(id) {
+            return false;
+        }
+        match start_time(id.pid) {
+            Ok(start) => start != Some(id.start),
+            Err(error) if gone(&error) => {
+                // With `hidepid` other users' processes are not in /proc; a
+                // signal that may not be sent still tells that they exist.
+                let pid = i32::try_from(id.pid).ok().and_then(Pid::from_raw);
+                pid.is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH))
+            }
+            Err(_) => false,
+        }
+    }
+}
+
+fn gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound || Errno::from_io_error(error) == Some(Errno::SRCH)
+}
+
+/// The pid namespace of this process, by inode.
+fn own_namespace() -> io::Result<u64> {
+    Ok(std::fs::metadata("/proc/self/ns/pid")?.ino())
+}
+
+/// Start time of a process in clock ticks since boot; `None` for a zombie.
+fn start_time(pid: u32) -> io::Result<Option<u64>> {
     // One read: the line is short, and the kernel makes it anew for each.
     let mut line = [0; 1024];
-    let length = std::fs::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
-    parse_stat(line.get(..length)?)
+    let length = std::fs::File::open(format!("/proc/{pid}/stat"))?.read(&mut line)?;
+    Ok(parse_stat(line.get(..length).unwrap_or_default()))
 }
 
 /// Field 22 of a `/proc/PID/stat` line, `None` for a zombie or a bad line.
@@ -61,18 +109,29 @@ mod tests {
     #[test]
     fn this_process_lives_and_a_reused_pid_does_not() {
         let own = ProcessId::own().unwrap();
-        assert!(own.is_alive());
-        assert!(!ProcessId { start: own.start + 1, ..own }.is_alive());
+        let witness = Witness::new();
+        assert!(!witness.is_dead(own));
+        assert!(witness.is_dead(ProcessId { start: own.start + 1, ..own }));
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let id = ProcessId { pid: child.id(), start: start_time(child.id()).unwrap() };
-        assert!(id.is_alive());
+        let start = start_time(child.id()).unwrap().unwrap();
+        let id = ProcessId { pid: child.id(), start, ..own };
+        assert!(!witness.is_dead(id));
         child.kill().unwrap();
         // A zombie is dead: wait for the kill to arrive, then look before reaping it.
-        while parse_stat(&std::fs::read(format!("/proc/{}/stat", id.pid)).unwrap()).is_some() {
+        while start_time(id.pid).unwrap().is_some() {
             std::thread::yield_now();
         }
-        assert!(!id.is_alive());
+        assert!(witness.is_dead(id));
         child.wait().unwrap();
-        assert!(!id.is_alive());
+        assert!(witness.is_dead(id));
+    }
+
+    /// The same number is somebody else in another namespace.
+    #[test]
+    fn processes_of_another_namespace_are_left_alone() {
+        let own = ProcessId::own().unwrap();
+        let other = ProcessId { namespace: own.namespace + 1, start: own.start + 1, ..own };
+        assert!(!Witness::new().is_dead(other));
+        assert!(!Witness { namespace: None }.is_dead(ProcessId { start: 1, ..own }));
     }
 }

@@ -46,22 +46,28 @@ impl Places {
     ///
     /// # Errors
     ///
-    /// When two places hold one of this name; both are named.
+    /// When two places hold one of this name, both are named; when a place may
+    /// not be looked into, since the instance might be there.
     pub fn find(&self, name: &str) -> Result<Option<PathBuf>> {
-        let mut found =
-            self.all().map(|place| place.join(name)).filter(|dir| dir.join("state.json").exists());
-        let first = found.next();
-        if let (Some(a), Some(b)) = (&first, found.next()) {
-            return Err(Error::sim(
-                name,
-                format!(
-                    "exists twice, in {} and {}; remove one or set NEURON_SIM_DIR",
-                    a.display(),
-                    b.display()
-                ),
-            ));
+        let mut found: Option<PathBuf> = None;
+        for dir in self.all().map(|place| place.join(name)) {
+            if !holds_instance(&dir)? {
+                continue;
+            }
+            if let Some(other) = found {
+                let (a, b) = (other.display(), dir.display());
+                let reason =
+                    format!("exists twice, in {a} and {b}; remove one or set NEURON_SIM_DIR");
+                return Err(Error::sim(name, reason));
+            }
+            found = Some(dir);
         }
-        Ok(first)
+        Ok(found)
+    }
+
+    /// A directory of this name, whatever it holds: for removing a damaged one.
+    pub(super) fn find_dir(&self, name: &str) -> Option<PathBuf> {
+        self.all().map(|place| place.join(name)).find(|dir| dir.is_dir())
     }
 
     /// A directory in which a new instance can be made; created if need be.
@@ -72,7 +78,7 @@ impl Places {
     pub fn for_new(&self, name: &str) -> Result<PathBuf> {
         let mut reason = String::from("no place is known");
         for place in self.all() {
-            match std::fs::create_dir_all(place).and_then(|()| writable(place)) {
+            match make_place(place).and_then(|()| writable(place)) {
                 Ok(()) => return Ok(place.to_owned()),
                 Err(error) => reason = format!("cannot write {}: {error}", place.display()),
             }
@@ -87,11 +93,33 @@ impl Places {
             .filter_map(|place| std::fs::read_dir(place).ok())
             .flatten()
             .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|dir| dir.join("state.json").exists())
+            .filter(|dir| holds_instance(dir).unwrap_or(false))
             .collect();
         all.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
         all
     }
+}
+
+/// Whether a directory holds an instance.
+fn holds_instance(dir: &Path) -> Result<bool> {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    let state = dir.join("state.json");
+    match std::fs::symlink_metadata(&state) {
+        Ok(_) => Ok(true),
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(false),
+        Err(error) => Err(Error::io("look at", state)(error)),
+    }
+}
+
+/// Makes a place with its parents. A place that is new is made readable by
+/// all whatever the umask, so that other users' tools see the instances.
+fn make_place(place: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    if place.is_dir() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(place)?;
+    std::fs::set_permissions(place, std::fs::Permissions::from_mode(0o755))
 }
 
 fn writable(dir: &Path) -> std::io::Result<()> {

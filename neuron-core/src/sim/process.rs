@@ -134,6 +134,7 @@ impl Attachment {
         // Inside the change, so that no other process takes the entry for one
         // without a datastore while the file is being made.
         let file = self.change(|_, entry| {
+            let process = entry.process_mut(self.id).ok_or_else(|| self.detached())?;
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
             let fail = |errno: rustix::io::Errno| Error::io("create", &path)(errno.into());
             let file =
@@ -141,9 +142,7 @@ impl Attachment {
             rustix::fs::fchmod(&file, Mode::from_raw_mode(0o644)).map_err(fail)?;
             rustix::fs::ftruncate(&file, nds::SIZE as u64).map_err(fail)?;
             rustix::io::pwrite(&file, &nds::header(nds::VERSION), 0).map_err(fail)?;
-            if let Some(process) = entry.process_mut(self.id) {
-                process.datastore = true;
-            }
+            process.datastore = true;
             Ok(file)
         })?;
         Ok(DatastoreWriter { file, path })
@@ -156,12 +155,11 @@ impl Attachment {
     ///
     /// When the state cannot be written.
     pub fn release_datastore(&self, writer: DatastoreWriter) -> Result<()> {
-        let counters = self.counters();
+        let counters = self.counters()?;
         drop(writer);
         self.change(|chip, entry| {
-            if let Some(process) = entry.process_mut(self.id) {
-                process.datastore = false;
-            }
+            let process = entry.process_mut(self.id).ok_or_else(|| self.detached())?;
+            process.datastore = false;
             reap::aggregate(entry, chip, &counters);
             Ok(())
         })?;
@@ -192,13 +190,12 @@ impl Attachment {
             if !host && rounded > free {
                 return Err(refuse(&format!("out of memory, {free} bytes are free")));
             }
-            entry.last_handle += 1;
-            let handle = entry.last_handle;
+            let handle = entry.last_handle.wrapping_add(1).max(1);
             let allocation = Allocation { handle, size: rounded, host, core, category };
+            let process = entry.process_mut(self.id).ok_or_else(|| self.detached())?;
+            process.allocations.push(allocation);
+            entry.last_handle = handle;
             reap::charge(entry, chip, allocation);
-            if let Some(process) = entry.process_mut(self.id) {
-                process.allocations.push(allocation);
-            }
             Ok(handle)
         })
     }
@@ -231,16 +228,23 @@ impl Attachment {
         })
     }
 
-    fn counters(&self) -> reap::CoreCounters {
-        let path = self.sim.datastore_path(self.device, self.id);
-        let bytes = std::fs::read(path).unwrap_or_default();
-        reap::core_counters(&bytes, self.chip.core_count())
+    fn counters(&self) -> Result<reap::CoreCounters> {
+        self.sim
+            .counters(self.device, self.id, self.chip.core_count())
+            .map_err(Error::io("read", self.sim.datastore_path(self.device, self.id)))
+    }
+
+    /// Somebody has taken this process off the device.
+    fn detached(&self) -> Error {
+        let text = format!("this process is no longer attached to neuron{}", self.device);
+        Error::sim(self.sim.name(), text)
     }
 }
 
 impl Drop for Attachment {
     fn drop(&mut self) {
-        let counters = self.counters();
+        // Counters that cannot be read now stay for the next one who looks.
+        let Ok(counters) = self.counters() else { return };
         let last = self.sim.update(|state| {
             let entry = device_mut(state, self.device)?;
             let Some(process) = entry.process_mut(self.id) else { return Ok(false) };

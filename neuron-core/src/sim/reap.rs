@@ -88,25 +88,28 @@ pub(super) fn end(device: &mut Device, chip: Chip, id: ProcessId, counters: &Cor
     }
 }
 
-/// Ends every process that is not alive. `counters` gives the datastore of a
-/// process on a device. Returns who was ended where.
+/// Ends every process that is dead. `counters` gives the datastore of a
+/// process on a device; where that fails the process stays for the next time,
+/// so that nothing it counted is lost. Returns who was ended where.
 pub(super) fn reap(
     state: &mut State,
-    alive: impl Fn(ProcessId) -> bool,
-    mut counters: impl FnMut(u32, ProcessId) -> CoreCounters,
+    is_dead: impl Fn(ProcessId) -> bool,
+    mut counters: impl FnMut(u32, ProcessId) -> std::io::Result<CoreCounters>,
 ) -> Vec<(u32, ProcessId)> {
     let Some(chip) = state.kind().map(|kind| kind.chip) else { return Vec::new() };
     let mut verdicts: BTreeMap<ProcessId, bool> = BTreeMap::new();
-    let mut dead = |id: ProcessId| !*verdicts.entry(id).or_insert_with(|| alive(id));
+    let mut dead = |id: ProcessId| *verdicts.entry(id).or_insert_with(|| is_dead(id));
     let mut ended = Vec::new();
     for (index, device) in (0..).zip(&mut state.devices) {
         let gone: Vec<ProcessId> =
             device.processes.iter().map(|p| p.id).filter(|id| dead(*id)).collect();
         for id in gone {
             let has_datastore = device.process(id).is_some_and(|p| p.datastore);
-            let values = if has_datastore { counters(index, id) } else { CoreCounters::default() };
-            end(device, chip, id, &values);
-            ended.push((index, id));
+            let values = if has_datastore { counters(index, id) } else { Ok(BTreeMap::new()) };
+            if let Ok(values) = values {
+                end(device, chip, id, &values);
+                ended.push((index, id));
+            }
         }
     }
     state.marks.retain(|_, owner| !dead(*owner));

@@ -47,6 +47,8 @@ pub struct ProcessId {
     pub pid: u32,
     /// Start time in clock ticks since boot (`/proc/PID/stat` field 22).
     pub start: u64,
+    /// Its pid namespace, by inode: elsewhere the pid means somebody else.
+    pub namespace: u64,
 }
 
 /// One simulated device.

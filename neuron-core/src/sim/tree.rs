@@ -325,8 +325,9 @@ fn serial(at: &Shown<'_>) -> String {
 }
 
 /// Opens of all processes, the driver module's reference count.
-fn opens(state: &State) -> u32 {
-    state.devices.iter().flat_map(|d| &d.processes).map(|p| p.opens).sum()
+fn opens(state: &State) -> u64 {
+    let processes = state.devices.iter().flat_map(|d| &d.processes);
+    processes.fold(0, |sum, process| sum.saturating_add(u64::from(process.opens)))
 }
 
 /// Indices of the devices that are not gone.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use super::instance::Sim;
+use super::life::Witness;
 use super::state::{Device, State};
 use super::tree::{self, Entry};
 use crate::driver::{AttachedNode, Files, FreeNode, HostFiles, Nodes, read_head};
@@ -66,6 +67,14 @@ impl View {
         Ok(tree::list(&self.state, &parts).ok_or(Errno::NOENT)?)
     }
 
+    /// Whether `/proc` of this process shows the attached process of this pid,
+    /// and not somebody of the same number.
+    fn knows(&self, pid: &str) -> bool {
+        let witness = Witness::new();
+        let mut attached = self.state.devices.iter().flat_map(|d| &d.processes);
+        attached.any(|p| p.id.pid.to_string() == pid && witness.knows(p.id))
+    }
+
     fn device(&self, node: u32) -> io::Result<&Device> {
         let device = usize::try_from(node).ok().and_then(|at| self.state.devices.get(at));
         Ok(device.filter(|device| !device.gone).ok_or(Errno::NXIO)?)
@@ -74,8 +83,9 @@ impl View {
 
 impl Files for View {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
-        if path.starts_with("proc/") {
-            return self.host.read(path);
+        if let Some(rest) = path.strip_prefix("proc/") {
+            let pid = rest.split('/').next().unwrap_or_default();
+            return if self.knows(pid) { self.host.read(path) } else { Err(Errno::NOENT.into()) };
         }
         match self.entry(path)? {
             Entry::File(_, Some(text)) => Ok(text.into_bytes()),
@@ -151,7 +161,8 @@ impl AttachedNode for SimNode {
 
     fn users(&self) -> io::Result<Vec<AppInfo>> {
         let held = |process: &super::state::Attached, host: bool| {
-            process.allocations.iter().filter(|a| a.host == host).map(|a| a.size).sum()
+            let mine = process.allocations.iter().filter(|a| a.host == host);
+            mine.fold(0, |sum: u64, a| sum.saturating_add(a.size))
         };
         let device = self.view.device(self.node)?;
         Ok(device
