@@ -185,6 +185,8 @@ fn errors_name_the_line_and_the_word() {
     }
     let long = assemble(Arch::V2, &"x".repeat(10_000)).unwrap_err();
     assert!(long.to_string().len() < 300);
+    let wide = assemble(Arch::V2, &"a=1 ".repeat(1_000_000)).unwrap_err();
+    assert!(wide.reason.contains("more than 256 words"));
     let cut = decode_stream(Arch::V3, &[0; 100]).unwrap_err();
     assert_eq!((cut.offset, cut.bytes), (64, 36));
 }

@@ -33,9 +33,9 @@
 //!
 //! # Open points
 //!
-//! * The text of operands that no export shows (bias as a number and scale as
-//!   an address in ACTIVATE, nonzero immediates of TENSOR_SCALAR, offsets in
-//!   registers in DMA records, register targets of branches).
+//! * The text of operands that no export and no public note shows (bias as a
+//!   number and scale as an address in ACTIVATE, nonzero immediates of
+//!   TENSOR_SCALAR, register targets of branches); ours stands there.
 //! * Which byte gives `trace=START` in NOTIFY.
 //! * Fields that v4 adds to LDWEIGHTS and MATMUL; their bytes are in the rest.
 //! * Layouts that byte 15 of PSEUDO_DMA_DIRECT2D selects, but for DIRECT2D.

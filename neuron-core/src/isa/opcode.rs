@@ -26,7 +26,7 @@ pub enum Status {
     /// In the public sample, with its text beside it (neuroncore.md §3.7).
     PublicSample,
     /// From published layouts only, no record to test it against
-    /// (neuroncore.md §3.6).
+    /// (neuroncore.md §3.6, and public notes on the vendor's headers).
     PublicLayout,
     /// Name and header are known, the payload is not.
     HeaderOnly,

@@ -91,7 +91,7 @@ impl<'a> Program<'a> {
             let gap = if index == 0 { "" } else { "\n" };
             writeln!(
                 out,
-                "{gap}# {} {} ({}), {} records of generation {}",
+                "{gap}# {} {} ({}), records: {}, generation: {}",
                 stream.subgraph,
                 stream.engine,
                 stream.engine.display_name(),

@@ -10,8 +10,8 @@ use crate::isa::code::{DgeKind, DmaCompute, Dtype};
 use crate::isa::opcode::Opcode;
 
 /// One side of a transfer. The pseudo record writes offsets in decimal, the
-/// loaded one in hexadecimal. No capture holds an offset in a register; that
-/// form is ours.
+/// loaded one in hexadecimal. No export here holds an offset in a register;
+/// that form is from public notes on a profile.
 fn address<T: Text>(t: &mut T, side: &str, pseudo: bool, place: &mut Addr8) -> Outcome {
     let key = |name: &str| format!("{side}_{name}");
     let keys = [

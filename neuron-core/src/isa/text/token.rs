@@ -4,12 +4,18 @@
 //! start of a token a comment. Between double quotes nothing is special. A
 //! name in parentheses after a semaphore, `S[5] (Tensor)>=4`, is dropped.
 
+/// More than any record has, so that a hostile line costs no time.
+const MOST_TOKENS: usize = 256;
+
 /// The tokens of a line.
 pub(crate) fn tokens(line: &str) -> Result<Vec<String>, String> {
     let mut tokens: Vec<String> = Vec::new();
     let mut current = String::new();
     let mut chars = line.chars();
     while let Some(next) = chars.next() {
+        if tokens.len() > MOST_TOKENS {
+            return Err(format!("more than {MOST_TOKENS} words in one record"));
+        }
         match next {
             ';' => {
                 let rest = chars.as_str().trim_start();
