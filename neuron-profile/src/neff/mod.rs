@@ -3,6 +3,7 @@
 mod cat;
 pub mod disasm;
 mod info;
+mod listing;
 mod ls;
 mod open;
 mod pack;
@@ -25,6 +26,7 @@ enum Command {
     Info(info::Args),
     Ls(ls::Args),
     Cat(cat::Args),
+    Disasm(listing::Args),
     Unpack(unpack::Args),
     Pack(pack::Args),
     Verify(verify::Args),
@@ -36,6 +38,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         Command::Info(args) => info::run(args, out),
         Command::Ls(args) => ls::run(args, out),
         Command::Cat(args) => cat::run(args, out),
+        Command::Disasm(args) => listing::run(args, out),
         Command::Unpack(args) => unpack::run(args, out),
         Command::Pack(args) => pack::run(args, out),
         Command::Verify(args) => verify::run(args, out),
