@@ -16,7 +16,8 @@ use crate::run::{root, say};
 /// `command()` that the crate exports.
 type Tool = (&'static str, fn() -> Command);
 
-const TOOLS: &[Tool] = &[("neuron-ls", neuron_ls::command)];
+const TOOLS: &[Tool] =
+    &[("neuron-ls", neuron_ls::command), ("neuron-profile", neuron_profile::command)];
 
 /// One generated file: its path from the root of the workspace, and its text.
 #[derive(Debug, PartialEq, Eq)]

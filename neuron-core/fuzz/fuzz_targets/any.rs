@@ -8,6 +8,8 @@ use std::sync::OnceLock;
 type Target = fn(&[u8]);
 
 const TARGETS: &[(&str, Target)] = &[
+    ("uapi-apps", neuron_core::uapi::fuzz::apps),
+    ("uapi-datastore", neuron_core::uapi::fuzz::datastore),
     #[cfg(feature = "ntff")]
     ("ntff-header", neuron_core::ntff::fuzz::header),
     #[cfg(feature = "ntff")]

@@ -8,6 +8,7 @@
 
 pub mod arg;
 pub mod enums;
+pub mod fuzz;
 pub mod nds;
 pub mod nds_ext;
 pub mod request;
