@@ -2,7 +2,9 @@
 
 mod cat;
 mod info;
+mod info_json;
 mod ls;
+mod nodes;
 mod open;
 mod pack;
 mod unpack;
