@@ -7,7 +7,8 @@ mod neff_common;
 
 use neff_common::{file, fixture, sample, sample_members, tar, wrap};
 use neuron_core::neff::{
-    Builder, DebugLayer, Mode, Model, Neff, Options, Packing, Problem, Report, Rule, fuzz, verify,
+    Builder, DebugLayer, Mode, Model, Neff, Options, Packing, Problem, Report, Rule, Usage, fuzz,
+    node_tensors, verify,
 };
 use serde_json::{Value, json};
 
@@ -315,4 +316,62 @@ fn custom_operators() {
         assert_eq!(refused(&members(&json!([bad]))), Rule::CustomOps, "{key}");
     }
     assert_eq!(refused(&members(&json!([library, library]))), Rule::CustomOps);
+}
+
+/// A file of runtime 1: two Neuron nodes with a kelf each, a host operator
+/// between them.
+#[test]
+fn cpu_nodes_and_several_kelfs() {
+    let node = |name: &str, kelf: &str, from: u64| {
+        json!({
+            "op": "tvm_op", "name": name, "inputs": [[from, 0, 0]], "output_names": [name],
+            "attrs": { "func_name": "__kelf", "kelf": kelf, "num_inputs": "1", "num_outputs": "1" },
+        })
+    };
+    let graph = json!({
+        "nodes": [
+            { "op": "null", "name": "input", "inputs": [] },
+            node("first", "kelf-a.json", 0),
+            {
+                "op": "tvm_op", "name": "resize", "inputs": [[1, 0, 0]],
+                "attrs": { "func_name": "fused_resize" },
+            },
+            node("second", "kelf-b.json", 2),
+        ],
+        "arg_nodes": [0],
+        "heads": [[3, 0, 0]],
+        "node_row_ptr": [0, 1, 2, 3, 4],
+        "attrs": {
+            "shape": ["list_shape", [[32], [32], [4, 8], [32]]],
+            "storage_id": ["list_int", [0, 1, 2, 3]],
+            "dltype": ["list_str", ["float32", "float32", "float16", "float32"]],
+        },
+    });
+    let mut members = sample_members();
+    members.retain(|(name, _)| !name.ends_with('/') && *name != "neff.json");
+    members.push(("neff.json", graph.to_string().into_bytes()));
+    let kelf = members.iter().find(|(name, _)| *name == "kelf-a.json").unwrap().1.clone();
+    let kelf = String::from_utf8(kelf).unwrap().replace("sg00", "sg01").into_bytes();
+    members.push(("kelf-b.json", kelf));
+    let second: Vec<(String, Vec<u8>)> = members
+        .iter()
+        .filter_map(|(name, body)| Some((name.strip_prefix("sg00/")?, body.clone())))
+        .map(|(name, body)| (format!("sg01/{name}"), body))
+        .collect();
+    let mut entries: Vec<_> = members.iter().map(|(name, body)| file(name, body)).collect();
+    entries.extend(second.iter().map(|(name, body)| file(name, body)));
+    let bytes = wrap(&tar(&entries));
+    let neff = Neff::open(&bytes, &Options::strict()).unwrap();
+    let model = verify(&neff, |_, _| ()).unwrap().model;
+    assert_eq!(model.node_counts(), (2, 1));
+    assert_eq!(model.kelf_member.as_deref(), Some("kelf-a.json"));
+    assert_eq!(model.more_kelfs, ["kelf-b.json"]);
+    let kelfs: Vec<_> =
+        model.subgraphs.iter().map(|sg| (sg.name.as_str(), sg.kelf_member.as_str())).collect();
+    assert_eq!(kelfs, [("sg00", "kelf-a.json"), ("sg01", "kelf-b.json")]);
+    let tensors = node_tensors(model.graph.as_ref().unwrap(), 2);
+    let [input, output] = &tensors[..] else { panic!("{tensors:?}") };
+    assert_eq!((input.name.as_str(), input.usage, input.bytes), ("first", Usage::Input, Some(128)));
+    assert_eq!((output.name.as_str(), output.usage), ("resize", Usage::Output));
+    assert_eq!((output.bytes, output.shape.as_deref()), (Some(64), Some(&[4, 8][..])));
 }

@@ -10,8 +10,14 @@ use neuron_core::neff::{Builder, Header, Neff, Options, Packing, fuzz};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
+/// `PROPTEST_CASES` in the environment asks for more.
 fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    let mut config = ProptestConfig::default();
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = cases;
+    }
+    config.failure_persistence = None;
+    config
 }
 
 /// Names as compilers write them, and longer ones.
@@ -161,5 +167,25 @@ proptest! {
             fuzz::protobuf(body);
             fuzz::npy(body);
         }
+    }
+
+    /// A real archive, unpacked, with bytes changed: the whole way through.
+    #[test]
+    fn bent_real_archives(
+        changes in vec((any::<prop::sample::Index>(), any::<u8>()), 1..40),
+    ) {
+        let bytes = fixture("matmul-small.neff");
+        let mut payload = Vec::new();
+        let mut gzip = flate2::read::GzDecoder::new(&bytes[1024..]);
+        std::io::Read::read_to_end(&mut gzip, &mut payload).unwrap();
+        for (at, byte) in changes {
+            let at = at.index(payload.len());
+            // Headers stay whole, so that the members are reached.
+            if payload[at / 512 * 512 + 257..].starts_with(b"ustar") {
+                continue;
+            }
+            payload[at] = byte;
+        }
+        fuzz::payload(&payload);
     }
 }

@@ -48,5 +48,5 @@ pub use npy::Npy;
 pub use problem::{MOST_WARNINGS, Mode, Place, Problem, Report, Rule, Severity, WriteError, shown};
 pub use role::{Role, roles};
 pub use stream::Body;
-pub use tensor::{Tensor, Usage, dtype};
+pub use tensor::{Tensor, Usage, dtype, node_tensors};
 pub use verify::{Verification, verify};

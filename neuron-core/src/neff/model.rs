@@ -3,8 +3,8 @@
 
 use super::check;
 use super::doc::{
-    Definition, Engine, EngineJson, Executor, Graph, Info, Kelf, Metric, Target, TensorMap,
-    UcodeLibrary, parse,
+    Definition, Engine, EngineJson, Executor, Graph, Info, Kelf, KelfGraph, Metric, Target,
+    TensorMap, UcodeLibrary, parse,
 };
 use super::file::Neff;
 use super::problem::{Place, Problem, Report, Rule};
@@ -26,11 +26,13 @@ pub struct Model {
     pub graph_member: Option<&'static str>,
     /// The host graph.
     pub graph: Option<Graph>,
-    /// Name of the kelf member.
+    /// Name of the first kelf member, the one that runtime 2 loads.
     pub kelf_member: Option<String>,
-    /// The kelf member.
+    /// That member.
     pub kelf: Option<Kelf>,
-    /// Subgraphs, in the order of the kelf member.
+    /// Names of the kelf members of further Neuron nodes (runtime 1).
+    pub more_kelfs: Vec<String>,
+    /// Subgraphs, in the order of the kelf members.
     pub subgraphs: Vec<Subgraph>,
     /// Inputs and outputs, inputs first, each in the order of the host graph.
     pub tensors: Vec<Tensor>,
@@ -45,6 +47,8 @@ pub struct Model {
 pub struct Subgraph {
     /// `sg00`.
     pub name: String,
+    /// The kelf member that lists it.
+    pub kelf_member: String,
     /// Member that defines it.
     pub definition_member: String,
     /// Folder of its members, with the slash: `sg00/`.
@@ -96,28 +100,16 @@ impl Model {
     /// The first broken rule that refuses the file in the report's mode.
     pub fn read(neff: &Neff<'_>, report: &mut Report) -> Result<Self, Problem> {
         let (graph_member, graph) = graph(neff, report)?;
-        let kelf_member = kelf_member(neff, graph_member, graph.as_ref(), report)?;
+        let mut kelfs = kelf_members(neff, graph_member, graph.as_ref(), report)?.into_iter();
+        let kelf_member = kelfs.next();
+        let mut subgraphs = Vec::new();
         let kelf = match &kelf_member {
-            Some(name) => required::<Kelf>(neff, name, report)?,
+            Some(name) => kelf_subgraphs(neff, name, &mut subgraphs, report)?,
             None => None,
         };
-        let mut subgraphs = Vec::new();
-        if let (Some(name), Some(kelf)) = (&kelf_member, &kelf) {
-            check::kelf(neff, name, kelf, report)?;
-            if kelf.graphs.len() > MOST_SUBGRAPHS {
-                let value = format!("there are {}", kelf.graphs.len());
-                return Err(Problem::new(Rule::LimitSubgraphs, Place::key(name, "graphs"), value));
-            }
-            let mut seen = HashSet::new();
-            for graph in &kelf.graphs {
-                if !seen.insert(&graph.definition) {
-                    let value = format!("{} occurs again", graph.definition);
-                    report.note(Rule::SubgraphTwice, Place::key(name, "graphs"), value)?;
-                    continue;
-                }
-                let subgraph = subgraph(neff, &graph.name, &graph.definition, report)?;
-                subgraphs.extend(subgraph);
-            }
+        let more_kelfs: Vec<String> = kelfs.collect();
+        for name in &more_kelfs {
+            kelf_subgraphs(neff, name, &mut subgraphs, report)?;
         }
         let target = kelf.as_ref().and_then(|kelf| Target::parse(kelf.target.as_deref()));
         for subgraph in &subgraphs {
@@ -129,6 +121,7 @@ impl Model {
             graph,
             kelf_member,
             kelf,
+            more_kelfs,
             subgraphs,
             tensors,
             info: optional(neff, "info.json", report)?,
@@ -195,39 +188,75 @@ fn graph(
     Ok((None, None))
 }
 
-/// The kelf member that the graph names; without a graph, `kelf-0.json` or
-/// `kelf-a.json` if present (our choice, sheet section 5.1).
-fn kelf_member(
+/// The kelf members that the nodes of the graph name, each once; without one,
+/// `kelf-0.json` or `kelf-a.json` if present (our choice, sheet section 5.1).
+fn kelf_members(
     neff: &Neff<'_>,
     graph_member: Option<&str>,
     graph: Option<&Graph>,
     report: &mut Report,
-) -> Result<Option<String>, Problem> {
+) -> Result<Vec<String>, Problem> {
+    let mut names: Vec<String> = Vec::new();
     if let (Some(name), Some(graph)) = (graph_member, graph) {
-        let mut nodes = graph.executable().map(|(_, node)| node);
-        match nodes.find(|node| node.executor() == Executor::NeuronCore) {
-            Some(node) => match node.attr("kelf") {
-                Some(kelf) => return Ok(Some(kelf.to_owned())),
+        let mut seen = HashSet::new();
+        let mut count = 0_usize;
+        let nodes = graph.executable().map(|(_, node)| node);
+        for node in nodes.filter(|node| node.executor() == Executor::NeuronCore) {
+            count += 1;
+            match node.attr("kelf") {
+                Some(kelf) if seen.insert(kelf) => names.push(kelf.to_owned()),
+                Some(_) => {}
                 None => {
                     let value = format!("node {} has no 'kelf'", node.name);
                     report.note(Rule::KelfNode, Place::key(name, "nodes"), value)?;
                 }
-            },
-            None => {
-                report.note(Rule::KelfNode, Place::key(name, "nodes"), "no node is '__kelf'")?;
             }
         }
+        if count == 0 {
+            report.note(Rule::KelfNode, Place::key(name, "nodes"), "no node is '__kelf'")?;
+        }
     }
-    let known = ["kelf-0.json", "kelf-a.json"];
-    Ok(known.into_iter().find(|name| neff.member(name).is_some()).map(str::to_owned))
+    if names.is_empty() {
+        let known = ["kelf-0.json", "kelf-a.json"].into_iter();
+        names.extend(known.filter(|name| neff.member(name).is_some()).map(str::to_owned).take(1));
+    }
+    Ok(names)
+}
+
+/// Reads a kelf member and adds its subgraphs.
+fn kelf_subgraphs(
+    neff: &Neff<'_>,
+    name: &str,
+    subgraphs: &mut Vec<Subgraph>,
+    report: &mut Report,
+) -> Result<Option<Kelf>, Problem> {
+    let Some(kelf) = required::<Kelf>(neff, name, report)? else {
+        return Ok(None);
+    };
+    check::kelf(neff, name, &kelf, report)?;
+    let place = || Place::key(name, "graphs");
+    if kelf.graphs.len().saturating_add(subgraphs.len()) > MOST_SUBGRAPHS {
+        let value = format!("there are {} and {}", subgraphs.len(), kelf.graphs.len());
+        return Err(Problem::new(Rule::LimitSubgraphs, place(), value));
+    }
+    for graph in &kelf.graphs {
+        if subgraphs.iter().any(|other| other.definition_member == graph.definition) {
+            let value = format!("{} occurs again", graph.definition);
+            report.note(Rule::SubgraphTwice, place(), value)?;
+            continue;
+        }
+        subgraphs.extend(subgraph(neff, name, graph, report)?);
+    }
+    Ok(Some(kelf))
 }
 
 fn subgraph(
     neff: &Neff<'_>,
-    name: &str,
-    definition_member: &str,
+    kelf_member: &str,
+    graph: &KelfGraph,
     report: &mut Report,
 ) -> Result<Option<Subgraph>, Problem> {
+    let definition_member = graph.definition.as_str();
     let Some(definition) = required::<Definition>(neff, definition_member, report)? else {
         return Ok(None);
     };
@@ -251,7 +280,8 @@ fn subgraph(
     }
     let tensor_map = optional(neff, &format!("{folder}tensor_map.json"), report)?;
     Ok(Some(Subgraph {
-        name: name.to_owned(),
+        name: graph.name.clone(),
+        kelf_member: kelf_member.to_owned(),
         definition_member: definition_member.to_owned(),
         folder,
         definition,

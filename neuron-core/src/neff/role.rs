@@ -90,7 +90,7 @@ const DROPPED: &str = "wavegraph-bin.json";
 /// name first, then by the members' own names.
 pub fn roles(neff: &Neff<'_>, model: &Model) -> HashMap<String, Role> {
     let mut roles = HashMap::new();
-    if let Some(name) = &model.kelf_member {
+    for name in model.kelf_member.iter().chain(&model.more_kelfs) {
         roles.insert(name.clone(), Role::Kelf);
     }
     if let Some(name) = model.graph_member {

@@ -3,7 +3,7 @@
 
 use super::doc::{Graph, VarKind};
 use super::model::Subgraph;
-use super::problem::{Place, Problem, Report, Rule};
+use super::problem::{Mode, Place, Problem, Report, Rule};
 use std::collections::{BTreeMap, HashSet};
 
 /// Most dimensions of a tensor.
@@ -179,9 +179,13 @@ fn of_graph(member: &str, graph: &Graph, report: &mut Report) -> Result<Vec<Tens
 /// Name of an output: of the graph, else of the node's output, else of the node.
 fn output_name(graph: &Graph, position: usize, index: u64, output: u64) -> &str {
     let of_graph = graph.attrs.output_names.as_ref().and_then(|names| names.get(position));
-    if let Some(name) = of_graph {
-        return name;
+    match of_graph {
+        Some(name) => name,
+        None => node_output_name(graph, index, output),
     }
+}
+
+fn node_output_name(graph: &Graph, index: u64, output: u64) -> &str {
     let node = usize::try_from(index).ok().and_then(|index| graph.nodes.get(index));
     let Some(node) = node else {
         return "";
@@ -189,6 +193,32 @@ fn output_name(graph: &Graph, position: usize, index: u64, output: u64) -> &str 
     let names = node.output_names.as_ref().or(node.output.as_ref());
     let of_node = usize::try_from(output).ok().and_then(|output| names?.get(output));
     of_node.unwrap_or(&node.name)
+}
+
+/// Inputs and outputs of one node of the host graph, as far as it says.
+pub fn node_tensors(graph: &Graph, index: usize) -> Vec<Tensor> {
+    // What is wrong was told when the graph was read.
+    let mut told = Report::new(Mode::Lenient);
+    let mut out = Vec::new();
+    let Some(node) = graph.nodes.get(index) else {
+        return out;
+    };
+    for input in node.inputs.iter().take(MOST_TENSORS) {
+        let (Some(&from), Some(&output)) = (input.first(), input.get(1)) else {
+            continue;
+        };
+        let name = node_output_name(graph, from, output);
+        out.extend(entry("", graph, Usage::Input, name, (from, output), &mut told));
+    }
+    let node_id = super::problem::widen(index);
+    let first = graph.entry(node_id, 0).unwrap_or(0);
+    let end = graph.entry(node_id.saturating_add(1), 0).unwrap_or(first);
+    let count = super::problem::widen(end.saturating_sub(first).min(MOST_TENSORS));
+    for output in 0..count {
+        let name = node_output_name(graph, node_id, output);
+        out.extend(entry("", graph, Usage::Output, name, (node_id, output), &mut told));
+    }
+    out
 }
 
 fn entry(

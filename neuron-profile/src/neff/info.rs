@@ -3,15 +3,13 @@
 //! The first two blocks carry what the packager tool of the vendor prints, with
 //! its labels; its `TimeSeries` column is left out, since no member of a file
 //! carries it. The rest is more: cores, digest, build, programs.
-
+use super::info_json::{document, gzip_layout};
+use super::nodes::{NodeRow, counts, nodes};
 use super::open::{Input, warnings};
 use crate::output::{Exit, Format, json, table};
 use anyhow::Context;
-use neuron_core::neff::doc::{Engine, Executor, Target, VarKind, Variable};
-use neuron_core::neff::{
-    Encoding, GzipLayout, Model, Neff, Subgraph, Tensor, Usage, features, shown,
-};
-use serde_json::{Value, json as value};
+use neuron_core::neff::doc::{Engine, Target};
+use neuron_core::neff::{Encoding, Model, Neff, features, shown};
 use std::io::{self, Write};
 
 /// Show header, inputs and outputs, and programs
@@ -24,6 +22,10 @@ pub(super) struct Args {
     #[arg(short = 'w', long)]
     show_weights: bool,
 
+    /// Leave the digest alone; it reads the whole file
+    #[arg(long)]
+    no_digest: bool,
+
     /// Show scratch variables too
     #[arg(short, long)]
     show_spills: bool,
@@ -31,10 +33,11 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let bytes = args.input.bytes()?;
-    let neff = args.input.open_checked(&bytes)?;
+    let neff =
+        if args.no_digest { args.input.open(&bytes)? } else { args.input.open_checked(&bytes)? };
     let mut report = neff.report.clone();
     let model = Model::read(&neff, &mut report).with_context(|| args.input.name())?;
-    let nodes = nodes(args, &model);
+    let nodes = nodes(&model, args.show_weights, args.show_spills);
     match args.input.output {
         Format::Json => {
             let mut all = document(&neff, &model, &nodes);
@@ -49,92 +52,6 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         }
     }
     Ok(args.input.warn(&report))
-}
-
-/// A node of the host graph, or one subgraph of it.
-struct NodeRow {
-    index: Option<usize>,
-    executor: &'static str,
-    name: String,
-    variables: Vec<VariableRow>,
-}
-
-struct VariableRow {
-    name: String,
-    size: Option<u64>,
-    usage: &'static str,
-    format: Option<String>,
-    shape: Option<Vec<i64>>,
-    dtype: Option<String>,
-}
-
-fn nodes(args: &Args, model: &Model) -> Vec<NodeRow> {
-    let mut rows = Vec::new();
-    let mut with_subgraphs = false;
-    for (index, node) in model.graph.iter().flat_map(|graph| graph.executable()) {
-        if node.executor() == Executor::NeuronCore && !model.subgraphs.is_empty() {
-            with_subgraphs = true;
-            rows.extend(model.subgraphs.iter().map(|sg| subgraph(args, model, sg, Some(index))));
-        } else {
-            let executor = if node.executor() == Executor::Cpu { "CPU" } else { "NeuronCore" };
-            let name = node.name.clone();
-            rows.push(NodeRow { index: Some(index), executor, name, variables: Vec::new() });
-        }
-    }
-    if !with_subgraphs {
-        rows.extend(model.subgraphs.iter().map(|sg| subgraph(args, model, sg, None)));
-    }
-    rows
-}
-
-fn subgraph(args: &Args, model: &Model, subgraph: &Subgraph, index: Option<usize>) -> NodeRow {
-    let mut variables = Vec::new();
-    for (name, variable) in &subgraph.definition.var {
-        let usage = match variable.kind() {
-            Some(VarKind::Input) => "IN",
-            Some(VarKind::Output) => "OUT",
-            Some(VarKind::File) if args.show_weights => "WEIGHT",
-            Some(VarKind::TmpBuf | VarKind::Virtual) if args.show_spills => "SPILL",
-            _ => continue,
-        };
-        variables.push(variable_row(model, subgraph, name, variable, usage));
-    }
-    let order = |row: &VariableRow| ["IN", "OUT", "WEIGHT"].iter().position(|u| *u == row.usage);
-    variables.sort_by_key(|row| order(row).unwrap_or(3));
-    NodeRow { index, executor: "NeuronCore", name: subgraph.name.clone(), variables }
-}
-
-fn variable_row(
-    model: &Model,
-    subgraph: &Subgraph,
-    name: &str,
-    variable: &Variable,
-    usage: &'static str,
-) -> VariableRow {
-    let wanted = if usage == "IN" { Usage::Input } else { Usage::Output };
-    let tensor: Option<&Tensor> =
-        model.tensors.iter().find(|tensor| tensor.name == name && tensor.usage == wanted);
-    // Constants stand in the tensor map under the stem of their member.
-    let map = subgraph.tensor_map.as_ref();
-    let stem = variable.member().and_then(|member| {
-        let stem = member.strip_prefix("value_")?.strip_suffix(".npy")?;
-        Some(stem.to_owned())
-    });
-    let mapped = map.and_then(|map| map.tensor(name).or_else(|| map.tensor(&stem?)));
-    let shape = tensor.and_then(|tensor| tensor.shape.clone());
-    let dtype = tensor.and_then(|tensor| tensor.dtype.clone());
-    VariableRow {
-        name: name.to_owned(),
-        size: variable.size,
-        usage,
-        format: mapped.and_then(|tensor| tensor.tf_format.clone()),
-        shape: shape
-            .or_else(|| mapped.and_then(|tensor| tensor.tf_shape.clone()))
-            .or_else(|| variable.shape.clone()),
-        dtype: dtype
-            .or_else(|| mapped.and_then(|tensor| tensor.dtype.clone()))
-            .or_else(|| variable.dtype.clone()),
-    }
 }
 
 fn lines(out: &mut dyn Write, title: &str, lines: &[(&str, String)]) -> io::Result<()> {
@@ -214,13 +131,6 @@ fn digest_text(neff: &Neff<'_>) -> String {
     }
 }
 
-fn gzip_layout<'n>(neff: &'n Neff<'_>) -> Option<&'n GzipLayout> {
-    match &neff.archive.encoding {
-        Encoding::Gzip(layout) => layout.as_ref(),
-        Encoding::Bare => None,
-    }
-}
-
 fn more_text(out: &mut dyn Write, neff: &Neff<'_>, model: &Model) -> io::Result<()> {
     let header = &neff.header;
     let number = |number: Option<u32>| number.map_or(String::from("unknown"), |n| n.to_string());
@@ -264,131 +174,4 @@ fn more_text(out: &mut dyn Write, neff: &Neff<'_>, model: &Model) -> io::Result<
     }
     writeln!(out, "\nNEFF Programs (instructions of 64 bytes):")?;
     table(out, "    ", &[0], &rows)
-}
-
-/// DMA blocks, their transfers, queue sets and variables.
-fn counts(subgraph: &Subgraph) -> [usize; 4] {
-    let of_engines = subgraph.programs.iter().filter_map(|program| program.json.as_ref());
-    let lists = of_engines.map(|json| &json.dma).chain([&subgraph.definition.dma]);
-    let blocks: Vec<_> = lists.flatten().flatten().collect();
-    let transfers = blocks.iter().map(|block| block.desc.len()).sum();
-    let definition = &subgraph.definition;
-    [blocks.len(), transfers, definition.dma_queue.len(), definition.var.len()]
-}
-
-fn document(neff: &Neff<'_>, model: &Model, nodes: &[NodeRow]) -> Value {
-    let header = &neff.header;
-    let gzip = gzip_layout(neff).map(|layout| {
-        value!({
-            "mtime": layout.header.mtime,
-            "xfl": layout.header.xfl,
-            "os": layout.header.os,
-            "deflate_bytes": layout.deflate,
-            "crc32": format!("{:08x}", layout.crc),
-            "padding": layout.padding,
-        })
-    });
-    let nodes: Value = nodes.iter().map(node_document).collect();
-    let tensors: Value = model
-        .tensors
-        .iter()
-        .map(|tensor| {
-            value!({
-                "name": tensor.name,
-                "usage": if tensor.usage == Usage::Input { "input" } else { "output" },
-                "dtype": tensor.dtype,
-                "shape": tensor.shape,
-                "bytes": tensor.bytes,
-            })
-        })
-        .collect();
-    let subgraphs: Value = model.subgraphs.iter().map(subgraph_document).collect();
-    value!({
-        "header": {
-            "package_version": header.packager,
-            "header_size": header.header_size,
-            "data_size": header.data_size,
-            "major_version": header.major,
-            "minor_version": header.minor,
-            "build_version": header.build_version_text(),
-            "num_neuron_cores": header.num_tpb,
-            "requested_neuron_cores": header.requested_tpb,
-            "neuron_cores_per_node": header.tpb_per_node.to_vec(),
-            "hash": header.hash_hex(),
-            "uuid": header.uuid_hex(),
-            "name": header.name_text(),
-            "feature_bits": header.feature_bits,
-            "features": features::labels(header.feature_bits),
-            "lnc_size": header.lnc_size,
-        },
-        "digest": {
-            "form": neff.digest.as_ref().and_then(|digest| digest.form).map(|form| form.name()),
-            "matches": neff.digest.as_ref().map(|digest| digest.form.is_some()),
-        },
-        "cores": {
-            "full_speed": header.cores_for_full_speed(),
-            "at_least": header.cores_at_least(),
-            "logical_core_size": header.logical_core_size(),
-        },
-        "archive": {
-            "encoding": if gzip.is_some() { "gzip" } else { "tar" },
-            "members": neff.members().len(),
-            "unpacked_bytes": neff.archive.unpacked,
-            "gzip": gzip,
-        },
-        "target": model.kelf.as_ref().and_then(|kelf| kelf.target.clone()),
-        "families": model.target().map(Target::families),
-        "info": model.info,
-        "metrics": model.metrics,
-        "nodes": nodes,
-        "tensors": tensors,
-        "subgraphs": subgraphs,
-    })
-}
-
-fn node_document(node: &NodeRow) -> Value {
-    let variables: Value = node
-        .variables
-        .iter()
-        .map(|variable| {
-            value!({
-                "name": variable.name,
-                "size": variable.size,
-                "type": variable.usage,
-                "format": variable.format,
-                "shape": variable.shape,
-                "dtype": variable.dtype,
-            })
-        })
-        .collect();
-    value!({
-        "node": node.index,
-        "executor": node.executor,
-        "name": node.name,
-        "variables": variables,
-    })
-}
-
-fn subgraph_document(subgraph: &Subgraph) -> Value {
-    let [blocks, transfers, queues, variables] = counts(subgraph);
-    let programs: Value = subgraph
-        .programs
-        .iter()
-        .map(|program| {
-            value!({
-                "engine": program.engine.key(),
-                "stream": program.stream_member,
-                "slots": program.slots,
-            })
-        })
-        .collect();
-    value!({
-        "name": subgraph.name,
-        "definition": subgraph.definition_member,
-        "programs": programs,
-        "dma_blocks": blocks,
-        "dma_transfers": transfers,
-        "queues": queues,
-        "variables": variables,
-    })
 }

@@ -3,8 +3,10 @@
 mod cat;
 pub mod disasm;
 mod info;
+mod info_json;
 mod listing;
 mod ls;
+mod nodes;
 mod open;
 mod pack;
 mod unpack;
