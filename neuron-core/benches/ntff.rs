@@ -1,6 +1,14 @@
 //! Throughput of the NTFF reader: `cargo bench -p neuron-core --features ntff
 //! --bench ntff`. Bytes are bytes of the file.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a bench fails by panicking"
+)]
 #![allow(missing_docs, reason = "criterion's macros write undocumented items")]
 
 use std::hint::black_box;

@@ -2,6 +2,15 @@
 //! memory under 64 MiB. `cargo bench -p neuron-profile --bench ntff`;
 //! `-- SIZE_IN_GB` for another size.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a bench fails by panicking"
+)]
+
 #[path = "../tests/support/stream.rs"]
 mod stream;
 

@@ -1,5 +1,14 @@
 //! `neuron-profile ntff` as a user runs it: results, exit codes, pipes, memory.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test fails by panicking"
+)]
+
 #[path = "support/stream.rs"]
 mod stream;
 

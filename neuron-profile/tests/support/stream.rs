@@ -2,7 +2,9 @@
 //! and measures time and peak memory. Nothing is written to disk: real records
 //! are repeated as they are written.
 
-use std::io::{BufWriter, Read as _, Write as _};
+#![allow(dead_code, unreachable_pub, reason = "a test and a bench use a part of it each")]
+
+use std::io::{BufWriter, Read as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
