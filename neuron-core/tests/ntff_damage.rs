@@ -354,6 +354,17 @@ fn bombs() {
     assert!(error.to_string().starts_with("byte 131: "), "{error}");
 }
 
+/// A message can name far more sections than it has bytes to read.
+#[test]
+fn more_sections_than_the_limit() {
+    let data = with_info(|info| info.session_notifications = vec![TraceInfo::default(); 70_000]);
+    assert!(matches!(
+        rules(&data).first(),
+        Some(Rule::TooManySections { count: 4464, limit: 65536 })
+    ));
+    assert_eq!(Whole::read(&data, Mode::Lenient).sections.len(), 65536);
+}
+
 /// A broken field costs that field and no other.
 #[test]
 fn a_broken_field_costs_itself() {
