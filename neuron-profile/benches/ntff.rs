@@ -23,8 +23,10 @@ fn main() {
         let run = stream::run(tool, command, size * 1_000_000_000);
         assert_eq!(run.status, Some(0), "{}", run.output);
         let rate = run.bytes as f64 / run.time.as_secs_f64() / 1e9;
+        let per_core = run.bytes as f64 / run.cpu.as_secs_f64() / 1e9;
         println!(
-            "ntff {command}: {} bytes in {:.2} s, {rate:.2} GB/s, peak {:.1} MiB",
+            "ntff {command}: {} bytes in {:.2} s, {rate:.2} GB/s, {per_core:.2} GB per second of \
+             processor time, peak {:.1} MiB",
             run.bytes,
             run.time.as_secs_f64(),
             run.peak_bytes as f64 / f64::from(1 << 20),

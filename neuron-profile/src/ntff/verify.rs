@@ -4,8 +4,9 @@ use std::io::Write;
 
 use anyhow::Result;
 use neuron_core::ntff::error::Findings;
+use neuron_core::ntff::messages::NotificationTraceType as TraceType;
 use neuron_core::ntff::orphans::Orphans;
-use neuron_core::ntff::{Limits, Summary, record};
+use neuron_core::ntff::{Limits, Section, Summary, record};
 use serde_json::json;
 
 use super::input::{self, Input};
@@ -34,7 +35,13 @@ pub(super) fn run(input: Input, format: Format, out: &mut dyn Write) -> Result<E
         if current.as_ref().is_none_or(|(last, _)| *last != index) {
             close(current.replace((index, Orphans::default())));
         }
-        if let (Some(decoder), Some((_, orphans))) = (summary.decoder(index), &mut current) {
+        // Only these traces have beginnings and ends.
+        let paired = sections.get(index).and_then(Section::trace_type).is_some_and(|trace| {
+            matches!(trace, TraceType::Instruction | TraceType::Explicit | TraceType::Dma)
+        });
+        if let (true, Some(decoder), Some((_, orphans))) =
+            (paired, summary.decoder(index), &mut current)
+        {
             record::records(bytes).for_each(|record| orphans.see(decoder.decode(record)));
         }
         Ok(())

@@ -21,6 +21,8 @@ pub struct Run {
     pub bytes: u64,
     /// From the first byte to the end of the process.
     pub time: Duration,
+    /// Processor time that it took, user and system.
+    pub cpu: Duration,
     /// Largest resident size of the process.
     pub peak_bytes: u64,
     /// Its stdout.
@@ -43,11 +45,16 @@ pub fn run(tool: &Path, command: &str, size: u64) -> Run {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let peak_kib: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+    let after_name = stat.rsplit(") ").next().unwrap();
+    let field = |at: usize| -> u64 { after_name.split(' ').nth(at).unwrap().parse().unwrap() };
+    // proc(5): utime and stime, fields 14 and 15, in ticks of 10 ms.
+    let cpu = Duration::from_millis((field(11) + field(12)) * 10);
     drop(stdin);
     let mut output = String::new();
     child.stdout.take().unwrap().read_to_string(&mut output).unwrap();
     let status = child.wait().unwrap().code();
-    Run { status, bytes, time: begin.elapsed(), peak_bytes: peak_kib << 10, output }
+    Run { status, bytes, time: begin.elapsed(), cpu, peak_bytes: peak_kib << 10, output }
 }
 
 /// Writes a trace with the records of a real one repeated.
