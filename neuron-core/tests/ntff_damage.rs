@@ -2,6 +2,14 @@
 //! error or a finding with its offset, never a panic, never memory without end.
 
 #![cfg(feature = "ntff")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test fails by panicking"
+)]
 
 mod ntff_support;
 
@@ -344,6 +352,17 @@ fn bombs() {
     let error = read(&[0x0a, 2, b'a', 0xff], limits);
     assert!(matches!(error.rule(), Some(Rule::Text { .. })));
     assert!(error.to_string().starts_with("byte 131: "), "{error}");
+}
+
+/// A message can name far more sections than it has bytes to read.
+#[test]
+fn more_sections_than_the_limit() {
+    let data = with_info(|info| info.session_notifications = vec![TraceInfo::default(); 70_000]);
+    assert!(matches!(
+        rules(&data).first(),
+        Some(Rule::TooManySections { count: 4464, limit: 65536 })
+    ));
+    assert_eq!(Whole::read(&data, Mode::Lenient).sections.len(), 65536);
 }
 
 /// A broken field costs that field and no other.

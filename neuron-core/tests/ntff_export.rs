@@ -4,6 +4,14 @@
 //! other code from the same bytes, so every row is an independent check.
 
 #![cfg(feature = "ntff")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test fails by panicking"
+)]
 
 mod ntff_support;
 

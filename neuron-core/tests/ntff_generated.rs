@@ -3,6 +3,15 @@
 //! `NTFF_REGENERATE=1 cargo test -p neuron-core --features ntff --test ntff_generated`
 //! writes it anew.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test fails by panicking"
+)]
+
 use std::fmt::Write as _;
 use std::path::Path;
 

@@ -2,6 +2,14 @@
 //! over damaged real bytes.
 
 #![cfg(feature = "ntff")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test fails by panicking"
+)]
 
 mod ntff_support;
 

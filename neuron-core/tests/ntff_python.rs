@@ -5,6 +5,14 @@
 //! Without a `python3` the test says so and does nothing.
 
 #![cfg(feature = "ntff")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test fails by panicking"
+)]
 
 mod ntff_support;
 

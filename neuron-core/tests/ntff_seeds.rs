@@ -2,6 +2,14 @@
 //! them passes its target. `NTFF_REGENERATE=1` writes them anew.
 
 #![cfg(feature = "ntff")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test fails by panicking"
+)]
 
 mod ntff_support;
 

@@ -131,6 +131,8 @@ pub enum Rule {
     Overlap { section: String, bytes: u64 },
     #[error("{section} overlaps too many others and is left out")]
     Crowded { section: String },
+    #[error("{count} sections above the limit of {limit} are left out")]
+    TooManySections { count: u64, limit: u64 },
     #[error("{bytes} bytes after the last section belong to nothing")]
     Trailing { bytes: u64 },
 

@@ -19,8 +19,14 @@ use super::writer::Writer;
 use super::{Header, Limits, layout, root, schema};
 
 /// Limits small enough that a fuzzer notices what grows past them.
-const LIMITS: Limits =
-    Limits { message: 1 << 20, nesting: 64, decoded: 32 << 20, frame: 1 << 16, findings: 64 };
+const LIMITS: Limits = Limits {
+    message: 1 << 20,
+    nesting: 64,
+    decoded: 32 << 20,
+    sections: 1 << 10,
+    frame: 1 << 16,
+    findings: 64,
+};
 
 fn options(mode: Mode) -> Options {
     Options { mode, limits: LIMITS }

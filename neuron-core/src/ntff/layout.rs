@@ -136,18 +136,19 @@ pub(super) fn programs_mut(
 /// then the traces of sub-graphs, then those of the session. Programs and
 /// records inside the message are not among them; see [`super::program`].
 pub fn sections(info: &NtffInfo) -> Vec<Section> {
-    let mut sections = Vec::new();
-    for graph in subgraphs(info) {
-        let blobs = programs(graph).filter(|p| is_blob(p));
-        sections.extend(blobs.map(|p| program(p, graph.nc_idx)));
-    }
-    for graph in subgraphs(info) {
-        let blobs = graph.traces.iter().filter(|t| t.inline_records.is_empty());
-        sections.extend(blobs.map(|t| trace(t, graph.nc_idx)));
-    }
-    let blobs = info.session_notifications.iter().filter(|t| t.inline_records.is_empty());
-    sections.extend(blobs.map(|t| trace(t, t.nc_idx)));
-    sections
+    each_section(info).collect()
+}
+
+/// The same, one by one: a message can name more than fit in memory.
+pub(super) fn each_section(info: &NtffInfo) -> impl Iterator<Item = Section> {
+    let programs = subgraphs(info)
+        .flat_map(|graph| programs(graph).filter(|p| is_blob(p)).map(|p| program(p, graph.nc_idx)));
+    let traces = subgraphs(info)
+        .flat_map(|graph| graph.traces.iter().map(|message| (message, graph.nc_idx)))
+        .chain(info.session_notifications.iter().map(|message| (message, message.nc_idx)))
+        .filter(|(message, _)| message.inline_records.is_empty())
+        .map(|(message, core)| trace(message, core));
+    programs.chain(traces)
 }
 
 /// A program that lies in the blob area; not every form writes a size.

@@ -52,6 +52,8 @@ pub struct Limits {
     /// Most memory that decoded messages may take, in bytes, before the
     /// doubling of growing lists.
     pub decoded: u64,
+    /// Most blobs of a file; real ones have 15 and 32.
+    pub sections: usize,
     /// Largest frame of a framed file, in bytes.
     pub frame: u32,
     /// Most findings that are kept; further ones are counted.
@@ -60,6 +62,13 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { message: 1 << 30, nesting: 64, decoded: 1 << 30, frame: 16 << 20, findings: 256 }
+        Self {
+            message: 1 << 30,
+            nesting: 64,
+            decoded: 1 << 30,
+            sections: 1 << 16,
+            frame: 16 << 20,
+            findings: 256,
+        }
     }
 }

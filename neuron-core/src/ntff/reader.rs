@@ -160,7 +160,12 @@ impl<R: Read> Reader<R> {
         reader.info = root::decode(&message, 128, limits, lenient, &mut reader.findings)
             .map_err(Error::Broken)?;
         reader.message = message;
-        reader.sections = layout::sections(&reader.info);
+        let mut each = layout::each_section(&reader.info);
+        reader.sections = each.by_ref().take(limits.sections).collect();
+        let count = wide(each.count());
+        if count > 0 {
+            reader.report(128, Rule::TooManySections { count, limit: wide(limits.sections) })?;
+        }
         reader.queue()?;
         Ok(reader)
     }

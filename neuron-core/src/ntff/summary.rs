@@ -9,7 +9,7 @@ use super::clock::{Calibration, DeviceTime};
 use super::error::{Findings, Rule};
 use super::layout::{self, Section, SectionKind};
 use super::messages::{BlockType, NotificationTraceType as TraceType, NtffInfo};
-use super::notification::{Decoder, DmaStep, Notification};
+use super::notification::{Decoder, DmaStep, KEYS, Layouts, Notification};
 use super::record::{self, Record};
 
 /// What one core did.
@@ -66,6 +66,7 @@ struct Tally {
 #[derive(Debug, Clone)]
 pub struct TraceDecoder {
     decoder: Decoder,
+    layouts: &'static Layouts,
     trace_type: TraceType,
     topsp: bool,
     /// `None` when ticks are device time already.
@@ -84,8 +85,10 @@ impl TraceDecoder {
             .and_then(|graph| graph.timestamp_info.as_ref())
             .map(Calibration::new)
             .filter(|calibration| !calibration.is_identity());
+        let decoder = Decoder::new(trace_type, info.arch);
         Some(Self {
-            decoder: Decoder::new(trace_type, info.arch),
+            decoder,
+            layouts: Layouts::of(decoder),
             trace_type,
             topsp: block_type == Ok(BlockType::Topsp),
             calibration,
@@ -162,25 +165,44 @@ impl Summary {
     pub fn count(&mut self, index: usize, bytes: &[u8]) {
         let Some((section, decoder, tally)) = self.tallies.get_mut(index) else { return };
         let Some(decoder) = decoder else { return };
-        let core = self.cores.entry(section.core).or_default();
-        let (mut first, mut last) = (core.first, core.last);
+        let layouts = decoder.layouts;
+        let mut keys = [Key::default(); KEYS];
+        let (mut first, mut last) = (u64::MAX, 0);
+        let (mut unexplained, mut software_loss) = (0, 0);
         for record in record::records(bytes) {
             tally.total += 1;
             if record.is_blank() {
                 tally.blank += 1;
                 continue;
             }
-            let notification = decoder.decode(record);
-            tally.hardware_loss += u64::from(record.hardware_loss());
-            tally.software_loss += u64::from(record.software_loss());
-            let known = core.count(notification, record);
-            tally.unknown += u64::from(!known);
-            tally.unexplained += u64::from(!notification.explains(record));
-            let time = decoder.time(record, notification);
-            first = Some(first.map_or(time, |first| first.min(time)));
-            last = last.max(Some(time));
+            let key = layouts.key(record.word);
+            if let Some(seen) = keys.get_mut(key) {
+                seen.count += 1;
+                seen.hardware_loss += u64::from(record.hardware_loss());
+                seen.payload += record.word & 0xff_ffff;
+            }
+            unexplained += u64::from(record.word & layouts.reserved(key) != 0);
+            software_loss += u64::from(record.software_loss());
+            let time = if decoder.calibration.is_none() {
+                record.time.0
+            } else {
+                decoder.time(record, decoder.decode(record)).ps()
+            };
+            first = first.min(time);
+            last = last.max(time);
         }
-        (core.first, core.last) = (first, last);
+        tally.unexplained += unexplained;
+        tally.software_loss += software_loss;
+        let core = self.cores.entry(section.core).or_default();
+        for (key, seen) in keys.iter().enumerate().filter(|(_, seen)| seen.count > 0) {
+            tally.hardware_loss += seen.hardware_loss;
+            if !core.count(layouts.sample(key), *seen) {
+                tally.unknown += seen.count;
+            }
+            let (first, last) = (DeviceTime::from_ps(first), DeviceTime::from_ps(last));
+            core.first = Some(core.first.map_or(first, |known| known.min(first)));
+            core.last = core.last.max(Some(last));
+        }
     }
 
     /// What the records themselves tell (ntff.md §10), with the ring sizes of
@@ -239,44 +261,51 @@ impl Summary {
     }
 }
 
+/// Records of one key in a chunk.
+#[derive(Debug, Clone, Copy, Default)]
+struct Key {
+    count: u64,
+    hardware_loss: u64,
+    /// Sum of payload A, which holds the bytes of ended packets.
+    payload: u64,
+}
+
 impl Core {
-    /// Counts a notification; whether its kind is known.
-    #[inline]
-    fn count(&mut self, notification: Notification, record: Record) -> bool {
-        let bump = |list: &mut [u64; 5], at: usize| {
-            if let Some(count) = list.get_mut(at) {
-                *count += 1;
+    /// Counts records like this one; whether their kind is known.
+    fn count(&mut self, sample: Notification, seen: Key) -> bool {
+        let count = seen.count;
+        let add = |list: &mut [u64; 5], at: usize| {
+            if let Some(sum) = list.get_mut(at) {
+                *sum += count;
             }
         };
-        match notification {
-            Notification::Start(start) => bump(&mut self.starts, start.engine.index()),
-            Notification::End(end) => bump(&mut self.ends, end.engine.index()),
-            Notification::Explicit(explicit) => {
-                bump(&mut self.explicits, explicit.engine.index());
-            }
+        match sample {
+            Notification::Start(start) => add(&mut self.starts, start.engine.index()),
+            Notification::End(end) => add(&mut self.ends, end.engine.index()),
+            Notification::Explicit(explicit) => add(&mut self.explicits, explicit.engine.index()),
             Notification::Update(update) => {
-                self.updates += 1;
-                self.bus_updates += u64::from(update.engine.is_none());
-                self.lossy_updates += u64::from(record.hardware_loss());
+                self.updates += count;
+                self.bus_updates += if update.engine.is_none() { count } else { 0 };
+                self.lossy_updates += seen.hardware_loss;
             }
-            Notification::Fault(_) => self.faults += 1,
-            Notification::Error(_) => self.errors += 1,
-            Notification::Throttle(_) => self.throttles += 1,
+            Notification::Fault(_) => self.faults += count,
+            Notification::Error(_) => self.errors += count,
+            Notification::Throttle(_) => self.throttles += count,
             Notification::Dma(dma) => match dma.step {
-                DmaStep::Start { .. } => self.dma_starts += 1,
-                DmaStep::End { bytes, .. } => {
-                    self.dma_ends += 1;
-                    self.dma_bytes = self.dma_bytes.saturating_add(bytes.into());
+                DmaStep::Start { .. } => self.dma_starts += count,
+                DmaStep::End { .. } => {
+                    self.dma_ends += count;
+                    self.dma_bytes = self.dma_bytes.saturating_add(seen.payload);
                 }
-                DmaStep::Completion { .. } => self.dma_completions += 1,
-                DmaStep::AxiRequest { .. } | DmaStep::Apb { .. } => self.dma_others += 1,
+                DmaStep::Completion { .. } => self.dma_completions += count,
+                DmaStep::AxiRequest { .. } | DmaStep::Apb { .. } => self.dma_others += count,
                 DmaStep::Other { .. } => {
-                    self.dma_others += 1;
+                    self.dma_others += count;
                     return false;
                 }
             },
             Notification::Unknown { .. } => {
-                self.unknown += 1;
+                self.unknown += count;
                 return false;
             }
         }

@@ -1,6 +1,11 @@
 //! What the NTFF tests share: fixtures and a whole reading in memory.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    missing_debug_implementations,
+    reason = "each test file uses a part of it"
+)]
 
 use std::path::{Path, PathBuf};
 

@@ -35,7 +35,7 @@ pub(super) fn run(
                 "form": header.form,
                 "message_size": header.message_size,
                 "header_stray": stray,
-                "message": message::json(reader.message_bytes(), &schema::NTFF_INFO),
+                "message": message::json(reader.message_bytes(), &schema::NTFF_INFO)?,
             });
             let text = start.to_string();
             // Left open for the sections.

@@ -140,7 +140,7 @@ fn run(input: Input, format: Format, out: &mut dyn Write) -> Result<Exit> {
                 "file": file,
                 "kind": name(InspectFile::Run),
                 "bytes": bytes.len(),
-                "message": message::json(&bytes, &schema::NTRACE_INFO),
+                "message": message::json(&bytes, &schema::NTRACE_INFO)?,
                 "findings": input::findings_json(&findings),
             }),
         )?,
@@ -180,7 +180,7 @@ pub(super) fn dump(
             }
             Format::Json => {
                 let comma = if first { "\n" } else { ",\n" };
-                write!(out, "{comma}{}", message::json(frame.bytes, kind.message()))?;
+                write!(out, "{comma}{}", message::json(frame.bytes, kind.message())?)?;
             }
         }
         first = false;

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use anyhow::Result;
-use neuron_core::ntff::Limits;
 use neuron_core::ntff::table::{Field, Message};
 use neuron_core::ntff::wire::{Fields, Value, Visitor, Walker};
+use neuron_core::ntff::{Limits, Rule};
 use serde_json::{Map, Value as Json};
 
 /// Writes indented text; a broken field is left out (the findings tell it).
@@ -23,11 +23,29 @@ pub(super) fn text(
     }
 }
 
+/// Most decoded bytes of a message shown as JSON, which is built in memory and
+/// takes about ten times as much. Real messages take a hundredth of it.
+const JSON: u64 = 32 << 20;
+
 /// The same as one JSON object; a repeated field is a list.
-pub(super) fn json(bytes: &[u8], message: &'static Message) -> Json {
+///
+/// # Errors
+///
+/// A message over the limit.
+pub(super) fn json(bytes: &[u8], message: &'static Message) -> Result<Json> {
+    let limits = Limits { decoded: JSON, ..Limits::default() };
+    let mut nothing = ();
+    let mut budget = Walker::new(&mut nothing, &limits);
+    for raw in Fields::new(bytes, 0, message, limits.nesting).map_while(Result::ok) {
+        if let Err(finding) = budget.field(&raw, message)
+            && matches!(finding.rule, Rule::Memory { .. })
+        {
+            anyhow::bail!("the message is too large for JSON; use the text output");
+        }
+    }
     let mut builder = Builder { open: vec![Map::new()] };
     walk(bytes, message, &mut builder);
-    Json::Object(builder.open.swap_remove(0))
+    Ok(Json::Object(builder.open.swap_remove(0)))
 }
 
 /// Walks field by field so that what is whole of a damaged message is shown.

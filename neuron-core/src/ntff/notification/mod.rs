@@ -9,6 +9,7 @@ mod completion;
 mod dma;
 mod fault;
 mod instruction;
+mod layouts;
 mod throttle;
 mod update;
 
@@ -18,6 +19,7 @@ pub use completion::{Completion, Custom};
 pub use dma::{Direction, Dma, DmaStep};
 pub use fault::{ErrorReport, Fault, FaultClass};
 pub use instruction::{End, Engine, Explicit, ExplicitBody, PC_MASK, Start};
+pub use layouts::{KEYS, Layouts};
 pub use throttle::Throttle;
 pub use update::{Change, Update};
 
