@@ -4,6 +4,8 @@ use neuron_tests::bin;
 
 #[test]
 fn console_blocks_are_true() {
+    // Paths in the README are those of somebody who stands in the clone.
+    std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let cases = trycmd::TestCases::new();
     cases
@@ -13,12 +15,13 @@ fn console_blocks_are_true() {
         .env("COLUMNS", "100")
         .register_bin("neuron-ls", bin("neuron-ls"))
         .register_bin("neuron-top", bin("neuron-top"))
-        .case("../README.md")
-        .case("tests/cmd/*.trycmd");
+        .register_bin("neuron-profile", bin("neuron-profile"))
+        .case("README.md")
+        .case("tests/tests/cmd/*.trycmd");
     if std::path::Path::new("/sys/module/neuron").exists() {
         println!("skipped: tests/no-driver needs a machine without the neuron driver");
     } else {
-        cases.case("tests/no-driver/*.trycmd");
+        cases.case("tests/tests/no-driver/*.trycmd");
     }
     cases.run();
 }
