@@ -8,7 +8,7 @@ use neuron_core::neff::doc::{
 };
 use neuron_core::neff::{
     DebugLayer, DigestForm, Encoding, Member, Mode, Neff, Options, Report, SubgraphDebug, Usage,
-    features, verify,
+    digest, features, verify,
 };
 use serde_json::Value;
 use std::path::PathBuf;
@@ -57,6 +57,28 @@ const FILES: &[Expected] = &[
         uuid: "00a04c535fd94f07bffdd5eacdefc852",
         slots: &[[12, 5, 7, 2, 3], [12, 5, 7, 2, 3]] },
 ];
+
+/// The files are those of their origin: the first 12 digits of their SHA-256.
+#[test]
+fn files_are_the_original_ones() {
+    for (file, sum) in [
+        ("attn-fused-fp32-512.neff", "df233a03a1c9"),
+        ("attn-fused-bf16-512.neff", "f3428fe33c3c"),
+        ("attn-base-bf16-512.neff", "c2a5d1f5197b"),
+        ("attn-fused-fp32-1024.neff", "148a8ecbf8ac"),
+        ("moe-dge.neff", "853378b51adb"),
+        ("attn-tkg.neff", "49895e278555"),
+        ("inspect/neff_171450338541704.neff", "c06ce92f521f"),
+        ("xla-cache-a.neff", "c78482f33e28"),
+        ("xla-cache-b.neff", "5c2c5c2e42bb"),
+        ("matmul-small.neff", "5100752fb155"),
+    ] {
+        let mut hasher = digest::Hasher::for_packager(1);
+        hasher.update(&bytes(file));
+        let hex: String = hasher.finish().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(&hex[..12], sum, "{file}");
+    }
+}
 
 #[test]
 fn every_number_of_the_table() {

@@ -24,7 +24,7 @@ const fn feature(bit: u32, name: &'static str, short: &'static str) -> Feature {
 
 /// Every bit with a known meaning. Bits 18, 19, 23 and 26 are accepted by the
 /// runtime and their meaning is unknown.
-pub const FEATURES: &[Feature] = &[
+pub static FEATURES: &[Feature] = &[
     feature(0, "", "bin-weights"),
     feature(1, "collective_has_offset", "collectives-offset"),
     feature(2, "neff_feature_custom_ops", "custom-ops"),
@@ -78,7 +78,16 @@ pub fn labels(bits: u64) -> Vec<String> {
         .collect()
 }
 
+/// Names of all features that are known.
+// Not inlined, as `parse`: with the table at hand the optimiser unrolls every
+// comparison of every name and then spends minutes on the conditions.
+#[inline(never)]
+pub fn known() -> Vec<&'static str> {
+    FEATURES.iter().map(Feature::label).collect()
+}
+
 /// The mask of a name as shown or as in definitions, or of `bit N`.
+#[inline(never)]
 pub fn parse(name: &str) -> Option<u64> {
     let by_name = FEATURES
         .iter()

@@ -92,10 +92,7 @@ fn version(text: &str) -> Result<(u64, u64), String> {
 }
 
 fn feature(text: &str) -> Result<u64, String> {
-    features::parse(text).ok_or_else(|| {
-        let known: Vec<&str> = features::FEATURES.iter().map(features::Feature::label).collect();
-        format!("known are {}", known.join(", "))
-    })
+    features::parse(text).ok_or_else(|| format!("known are {}", features::known().join(", ")))
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
