@@ -126,7 +126,7 @@ impl TraceDecoder {
 pub struct Summary {
     cores: BTreeMap<u32, Core>,
     tallies: Vec<(Section, Option<TraceDecoder>, Tally)>,
-    /// Captured instructions per section that were seen.
+    /// Where the blob area starts in the file.
     blobs_start: u64,
 }
 
