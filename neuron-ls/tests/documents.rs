@@ -209,7 +209,7 @@ fn commands_are_whole_and_processes_without_runtime_need_the_flag() {
     // Compatibility checklist, sys-tools.md §13 row 2.
     let cores: Vec<u32> = read.iter().flat_map(|d| d.neuroncore_ids.clone()).collect();
     assert_eq!(cores, (0..64).collect::<Vec<u32>>());
-    assert_eq!(read.iter().filter_map(|d| d.nc_count).sum::<u32>(), 64);
+    assert_eq!(read.iter().map(|d| d.nc_count).sum::<u32>(), 64);
     for device in &read {
         assert_eq!(device.neuron_processes.len(), 1);
         assert_eq!(device.neuron_processes[0].command, samples::BENCH);
