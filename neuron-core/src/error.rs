@@ -55,6 +55,15 @@ pub enum Error {
     #[error("{0}")]
     NoDevices(String),
 
+    /// A place that was named holds no device.
+    #[error("no Neuron device below {}: {reason}", place.display())]
+    Empty {
+        /// Root of the tree.
+        place: PathBuf,
+        /// What is not there.
+        reason: String,
+    },
+
     /// The text of `--source` or `NEURON_SOURCE` is wrong.
     #[error("source {text:?}: {reason}")]
     Source {

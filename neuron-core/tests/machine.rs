@@ -13,6 +13,7 @@ use common::doubles::{Fate, Moody, Spoilt};
 use common::fixture;
 use neuron_core::driver::{Deadlines, Files, HostFiles, Machine, Nodes, RecordedNodes, Setting};
 use neuron_core::instance::{Arch, Chip, Identity, InstanceType};
+use neuron_core::model::Inventory;
 use neuron_core::sample::{DeviceState, Sample, Wanted};
 use neuron_core::sim::{Places, Sim, View};
 use neuron_core::source::{Spec, open};
@@ -50,6 +51,11 @@ fn problems(sample: &Sample) -> String {
         assert!(!line.contains('\n'), "{line:?}");
     }
     lines.join("\n")
+}
+
+/// What a view says: one line for devices with the same problem.
+fn told(sample: &Sample) -> Vec<String> {
+    Inventory::of(sample).problems.into_iter().map(|problem| problem.text).collect()
 }
 
 const TREE: &str = "sys/devices/virtual/neuron_device";
@@ -134,8 +140,12 @@ fn a_captured_tree_without_answers_says_what_is_unknown() {
     let sample = open(&spec).unwrap().sample(PROCESSES).unwrap();
     assert_eq!(sample.devices.len(), 16);
     assert!(sample.devices.iter().all(|d| d.bdf.is_none() && d.processes.is_none()));
-    assert!(problems(&sample).contains("no recorded answers"), "{}", problems(&sample));
-    assert!(sample.problems.len() <= 34, "{}", problems(&sample));
+    let told = told(&sample);
+    assert!(told.len() <= 2, "{told:?}");
+    for line in &told {
+        assert!(line.starts_with("16 devices (neuron0 to neuron15): "), "{told:?}");
+        assert!(line.contains("no recorded answers"), "{told:?}");
+    }
 }
 
 /// Driver up to 2.26 without root: the two leaves are 0400, and so is `reset`.
@@ -251,6 +261,7 @@ fn a_hanging_device_is_asked_once() {
         Spoilt::new(view.clone(), &[("sys/module/neuron/refcnt", Fate::Holds(b"2\n".into()))]);
     let mut nodes = Moody::new(view);
     nodes.hangs.insert(0, Duration::from_millis(700));
+    nodes.also = vec![1];
     let nodes = Arc::new(nodes);
     let deadlines = Deadlines { attach: Duration::from_millis(50), ..Deadlines::default() };
     let setting = Setting { deadlines, ..Setting::default() };
@@ -299,11 +310,12 @@ fn refusals_are_one_line_with_what_to_do() {
     nodes.refuses.insert(5, EINVAL);
     let sample = read(files, nodes, PROCESSES);
     assert_eq!(sample.devices.len(), 16);
-    let said = problems(&sample);
-    assert_eq!(sample.problems.len(), 3, "{said}");
-    assert!(said.contains("14 devices (neuron0 to neuron15)") && said.contains("udev"), "{said}");
-    assert!(said.contains("Some(4)") && said.contains("16 processes"), "{said}");
-    assert!(said.contains("Some(5)") && said.contains("EINVAL"), "{said}");
+    let told = told(&sample);
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told[0].contains("14 devices (neuron0 to neuron15)"), "{told:?}");
+    assert!(told[0].contains("udev"), "{told:?}");
+    assert!(told[1].starts_with("neuron4: ") && told[1].contains("16 processes"), "{told:?}");
+    assert!(told[2].starts_with("neuron5: ") && told[2].contains("EINVAL"), "{told:?}");
 }
 
 #[test]
@@ -397,6 +409,161 @@ fn silent_firmware_is_left_behind() {
     );
 }
 
+/// Mounts as a container and as a host has them (`/proc/PID/mountinfo`).
+const CONTAINER: &[u8] = b"610 609 0:26 / / rw - overlay overlay rw
+611 610 0:6 / /dev rw,relatime - devtmpfs devtmpfs rw
+612 610 0:60 / /dev rw,nosuid shared:1 - tmpfs tmpfs rw,size=65536k
+613 612 0:61 / /dev/pts rw - devpts devpts rw
+";
+const HOST: &[u8] = b"22 1 259:1 / / rw shared:1 - ext4 /dev/root rw
+24 27 0:6 / /dev rw,nosuid shared:2 - devtmpfs devtmpfs rw,mode=755
+25 24 0:25 / /dev/shm rw - tmpfs tmpfs rw
+";
+
+/// On a host a missing node is said, and nothing is renumbered.
+#[test]
+fn missing_nodes_of_a_host_are_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_sim, view) = view(&dir, "trn1.32xlarge");
+    for missing in [vec![5], vec![0], vec![0, 15]] {
+        let present = (0..16).filter(|n| !missing.contains(n));
+        let names: Vec<String> = present.clone().map(|n| format!("neuron{n}")).collect();
+        let mut files = Spoilt::new(
+            view.clone(),
+            &[
+                ("dev", Fate::Holds(names.join(" ").into())),
+                ("proc/self/mountinfo", Fate::Holds(HOST.into())),
+            ],
+        );
+        let sample = read(files, view.clone(), Wanted::default());
+        let indices: Vec<_> = sample.devices.iter().map(|d| (d.index, d.host_index)).collect();
+        assert_eq!(indices, present.map(|n| (n, n)).collect::<Vec<_>>());
+        let told = told(&sample);
+        assert_eq!(told.len(), missing.len(), "{told:?}");
+        for (line, n) in told.iter().zip(&missing) {
+            assert!(line.starts_with(&format!("neuron{n}: in sysfs but ")), "{line}");
+            assert!(line.contains(&format!("/dev/neuron{n} is missing; ")), "{line}");
+        }
+        // The same in a container is nobody's fault.
+        files = Spoilt::new(
+            view.clone(),
+            &[
+                ("dev", Fate::Holds(names.join(" ").into())),
+                ("proc/self/mountinfo", Fate::Holds(CONTAINER.into())),
+            ],
+        );
+        let sample = read(files, view.clone(), Wanted::default());
+        assert_eq!(problems(&sample), "");
+        assert_eq!(sample.devices[0].index, 0);
+    }
+}
+
+#[test]
+fn problems_of_a_container_name_devices_as_its_table_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_sim, view) = view(&dir, "trn2.48xlarge");
+    let garbled = format!("{TREE}/neuron13/core_count");
+    let files = Spoilt::new(
+        view.clone(),
+        &[
+            ("dev", Fate::Holds(b"neuron0".into())),
+            ("dev/neuron0", Fate::Holds(b"13".into())),
+            ("proc/self/mountinfo", Fate::Holds(CONTAINER.into())),
+            (&garbled, Fate::Holds(b"x".into())),
+        ],
+    );
+    let told = told(&read(files, view, Wanted::default()));
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("neuron0 (host 13): "), "{told:?}");
+}
+
+/// The leaf says ready, the open hangs: the device is in reset.
+#[test]
+fn a_hanging_open_overrules_the_leaf() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_sim, view) = view(&dir, "trn1.2xlarge");
+    let files =
+        Spoilt::new(view.clone(), &[("sys/module/neuron/refcnt", Fate::Holds(b"2\n".into()))]);
+    let mut nodes = Moody::new(view);
+    nodes.hangs.insert(0, Duration::from_secs(20));
+    let sample = read(files, nodes, PROCESSES);
+    assert_eq!(sample.devices[0].state, Some(DeviceState::Reset));
+}
+
+/// Neither sysfs nor PCI tell trn1 from inf2; what both have is known.
+#[test]
+fn a_generation_of_two_products_has_cores_and_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_sim, view) = view(&dir, "trn1.32xlarge");
+    let mut files = Spoilt::new(view.clone(), &[]);
+    for n in 0..16 {
+        for leaf in ["info/architecture/instance_type", "core_count"] {
+            files.fates.insert(format!("{TREE}/neuron{n}/{leaf}"), Fate::Errno(2));
+        }
+    }
+    files.fates.insert("sys/bus/pci/devices/0000:10:1c.0/device".into(), Fate::Errno(EACCES));
+    let sample = read(files, view, Wanted::default());
+    assert_eq!((sample.devices[0].arch, sample.devices[0].chip), (Some(Arch::V2), None));
+    let inventory = Inventory::of(&sample);
+    let device = &inventory.devices[3];
+    assert_eq!((device.core_count, &device.core_ids[..]), (Some(2), &[6, 7][..]));
+    assert_eq!(device.memory, Some(Chip::Trainium1.memory()));
+    let told = told(&sample);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("product unknown: generation v2"), "{told:?}");
+}
+
+/// A driver before 2.9.4 has no request 106; an attached device still tells.
+#[test]
+fn a_refused_address_is_asked_of_an_attached_device() {
+    let dir = tempfile::tempdir().unwrap();
+    let (sim, _) = view(&dir, "trn1.2xlarge");
+    let _process = sim.attach(0).unwrap();
+    let view = View::now(&sim).unwrap();
+    let mut nodes = Moody::new(view.clone());
+    nodes.refuses_bdf = Some(EINVAL);
+    let sample = read(view.clone(), nodes, Wanted::default());
+    let said = problems(&sample);
+    assert_eq!(sample.devices[0].bdf, None);
+    assert!(said.contains("DEVICE_BDF_EXT failed") && !said.contains("has failed"), "{said}");
+
+    let known = sample_bdf(&view);
+    let mut nodes = Moody::new(view.clone());
+    nodes.refuses_bdf = Some(EINVAL);
+    nodes.attached_bdf = Some(known);
+    let sample = read(view, nodes, PROCESSES);
+    assert_eq!(sample.devices[0].bdf, Some(known));
+    assert!(sample.devices[0].cpu_affinity.is_some(), "its place follows");
+    assert_eq!(problems(&sample), "");
+}
+
+fn sample_bdf(view: &View) -> neuron_core::units::Bdf {
+    view.open_free(0).unwrap().bdf(0).unwrap()
+}
+
+#[test]
+fn what_is_no_file_does_not_hang() {
+    let root = tempfile::tempdir().unwrap();
+    neuron_tests::unpack_tree_into("inf1-4", root.path()).unwrap();
+    let leaf = root.path().join(TREE).join("neuron2/core_count");
+    std::fs::remove_file(&leaf).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&leaf).status().unwrap().success());
+    let spec: Spec = format!("kernel:{}", root.path().display()).parse().unwrap();
+    let sample = open(&spec).unwrap().sample(Wanted::default()).unwrap();
+    let said = problems(&sample);
+    assert!(said.contains("neuron2/core_count") && said.contains("no regular file"), "{said}");
+    assert_eq!(sample.devices[2].core_count, Some(4));
+}
+
+#[test]
+fn a_wrong_root_is_named() {
+    let root = tempfile::tempdir().unwrap();
+    let spec: Spec = format!("kernel:{}", root.path().display()).parse().unwrap();
+    let text = open(&spec).unwrap().sample(Wanted::default()).unwrap_err().to_string();
+    assert!(text.starts_with("no Neuron device below "), "{text}");
+    assert!(text.contains(&root.path().display().to_string()), "{text}");
+}
+
 /// A pod with host devices 4 to 7 under their own names, and one with device
 /// 13 renamed to 0.
 #[test]
@@ -405,7 +572,10 @@ fn containers_count_from_their_first_device() {
     let (_sim, view) = view(&dir, "trn2.48xlarge");
     let named = Spoilt::new(
         view.clone(),
-        &[("dev", Fate::Holds(b"null neuron4 neuron5 neuron6 neuron7 ng0n1".into()))],
+        &[
+            ("dev", Fate::Holds(b"null neuron4 neuron5 neuron6 neuron7 ng0n1".into())),
+            ("proc/self/mountinfo", Fate::Holds(CONTAINER.into())),
+        ],
     );
     let sample = read(named, view.clone(), PROCESSES);
     let indices: Vec<_> = sample.devices.iter().map(|d| (d.index, d.host_index)).collect();
@@ -419,9 +589,14 @@ fn containers_count_from_their_first_device() {
 
     let renamed = Spoilt::new(
         view.clone(),
-        &[("dev", Fate::Holds(b"neuron0".into())), ("dev/neuron0", Fate::Holds(b"13".into()))],
+        &[
+            ("dev", Fate::Holds(b"neuron0".into())),
+            ("dev/neuron0", Fate::Holds(b"13".into())),
+            ("proc/self/mountinfo", Fate::Holds(CONTAINER.into())),
+        ],
     );
     let sample = read(renamed, view, Wanted::default());
+    assert_eq!(problems(&sample), "");
     assert_eq!((sample.devices[0].index, sample.devices[0].host_index), (0, 13));
     assert_eq!(sample.devices[0].connected, Some(vec![12, 1, 9, 14]));
 }

@@ -33,7 +33,7 @@ complete -c neuron-ls -n "__fish_neuron_ls_needs_command" -l color -d 'When to c
 always\t'Always'
 never\t'Never'"
 complete -c neuron-ls -n "__fish_neuron_ls_needs_command" -s w -l wide -d 'Print up to 80 columns of each command instead of 40'
-complete -c neuron-ls -n "__fish_neuron_ls_needs_command" -s a -l show-all-procs -d 'Also list processes that use no Neuron runtime, such as neuron-ls itself'
+complete -c neuron-ls -n "__fish_neuron_ls_needs_command" -s a -l show-all-procs -d 'Also list processes that use no Neuron runtime'
 complete -c neuron-ls -n "__fish_neuron_ls_needs_command" -s t -l topology -d 'Draw how the devices are connected, below the table'
 complete -c neuron-ls -n "__fish_neuron_ls_needs_command" -s j -l json-output -d 'Print the JSON of the original neuron-ls, key for key'
 complete -c neuron-ls -n "__fish_neuron_ls_needs_command" -l watch -d 'Keep running and print again whenever something that is shown has changed'

@@ -15,6 +15,7 @@ use crate::sim::SimCommand;
     disable_version_flag = true,
     disable_help_subcommand = true,
     args_conflicts_with_subcommands = true,
+    args_override_self = true,
     max_term_width = 100
 )]
 pub struct Arguments {
@@ -22,7 +23,7 @@ pub struct Arguments {
     #[arg(short, long)]
     pub wide: bool,
 
-    /// Also list processes that use no Neuron runtime, such as neuron-ls itself
+    /// Also list processes that use no Neuron runtime
     #[arg(short = 'a', long)]
     pub show_all_procs: bool,
 
@@ -148,6 +149,16 @@ mod tests {
         assert_eq!(document("neuron-ls --json-output"), Document::OriginalJson);
         assert_eq!(document("neuron-ls -o json"), Document::Json);
         assert_eq!(document("neuron-ls --output csv"), Document::Csv);
+    }
+
+    #[test]
+    fn a_flag_may_be_repeated() {
+        for line in
+            ["neuron-ls -w -w", "neuron-ls -jj", "neuron-ls -o csv -o json -a -a --watch --watch"]
+        {
+            assert!(parse(line).is_ok(), "{line}");
+        }
+        assert_eq!(parse("neuron-ls -o csv -o json").unwrap().document(), Document::Json);
     }
 
     #[test]

@@ -60,16 +60,6 @@ pub(crate) fn range_or_list(numbers: &[u32]) -> String {
     }
 }
 
-/// Text without control characters, which could move the cursor or break a
-/// row: each is written as its escape.
-pub(crate) fn printable(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() { safe.extend(c.escape_default()) } else { safe.push(c) }
-    }
-    safe
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,11 +72,5 @@ mod tests {
         assert_eq!(range_or_list(&[0, 1, 2, 3]), "0-3");
         assert_eq!(range_or_list(&[0, 2, 3]), "0, 2, 3");
         assert_eq!(range_or_list(&[u32::MAX, 0]), "4294967295, 0");
-    }
-
-    #[test]
-    fn control_characters_do_not_reach_a_terminal() {
-        assert_eq!(printable("a\u{1b}[2Jb\nc"), "a\\u{1b}[2Jb\\nc");
-        assert_eq!(printable("größe"), "größe");
     }
 }

@@ -12,12 +12,14 @@ use crate::{failed, partial, problems, read, text, unprintable, watch};
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
 /// Prints, and again whenever the text has changed, until the reader goes away or
-/// a signal ends the program. An error ends it only when nothing was ever
+/// a signal ends the program; `gone` tells that it went away while there is
+/// nothing to print. An error ends it only when nothing was ever
 /// shown: a driver that is being loaded again comes back.
 pub(crate) fn follow<W: Write>(
     mut reading: Reading,
     args: &Arguments,
     out: &mut Output<W>,
+    gone: &dyn Fn() -> bool,
 ) -> Exit {
     let terminal = std::io::stdout().is_terminal();
     let is_table = args.document() == Document::Table;
@@ -52,7 +54,9 @@ pub(crate) fn follow<W: Write>(
             partial(&problems);
             said = problems;
         }
-        changes.wait(reading.needs_polling());
+        if !changes.wait(reading.needs_polling(), gone) {
+            return Exit::Done;
+        }
     }
 }
 
@@ -143,7 +147,12 @@ mod tests {
         // The third state, the first again, and an error in between.
         let steps = vec![sample(1), sample(1), sample(2), None, sample(2), sample(1), sample(3)];
         let mut reader = Reader { documents: Vec::new(), enough: 3 };
-        let exit = follow(script(steps), &arguments(&["-o", "csv"]), &mut Output::to(&mut reader));
+        let exit = follow(
+            script(steps),
+            &arguments(&["-o", "csv"]),
+            &mut Output::to(&mut reader),
+            &|| false,
+        );
         assert_eq!(exit, Exit::Done);
         let rows: Vec<usize> = reader.documents.iter().map(|d| d.lines().count() - 1).collect();
         assert_eq!(rows, [1, 2, 1]);
@@ -153,7 +162,8 @@ mod tests {
     fn nothing_ever_shown_is_an_error() {
         for steps in [vec![None], vec![sample(0)]] {
             let mut reader = Reader { documents: Vec::new(), enough: 1 };
-            let exit = follow(script(steps), &arguments(&["-j"]), &mut Output::to(&mut reader));
+            let exit =
+                follow(script(steps), &arguments(&["-j"]), &mut Output::to(&mut reader), &|| false);
             assert_eq!(exit, Exit::Error);
             assert!(reader.documents.is_empty());
         }
@@ -177,19 +187,5 @@ mod tests {
         assert_eq!(again_text("[]", false, false), "[]\n");
         assert_eq!(again_text("table\n", false, true), "\ntable\n");
         assert_eq!(again_text("table\n", true, true), "\x1b[H\x1b[2Jtable\n");
-    }
-
-    #[test]
-    fn problems_name_their_device_once() {
-        let mut some = sample(1).unwrap();
-        let text = |text: &str| Problem { device: Some(3), text: text.to_owned() };
-        some.problems = vec![
-            text("no answer"),
-            text("neuron3: no answer"),
-            Problem { device: None, text: String::from("cannot list /proc") },
-        ];
-        let inventory = neuron_core::model::Inventory::of(&some);
-        let expected = ["neuron3: no answer", "neuron3: no answer", "cannot list /proc"];
-        assert_eq!(problems(&inventory), expected);
     }
 }

@@ -2,12 +2,15 @@
 //!
 //! `-j` is the original's document: a plain array, four blanks of indent, no
 //! newline at the end, these keys in this order (sys-tools.md §2.6). `-o json`
-//! has keys of our own behind the original's. What is not known is `null` for
-//! a number and the empty string for a text of the original; our own texts are
+//! has keys of our own behind the original's. A text of the original that is
+//! not known is the empty string. A number that is not known is `null` in our
+//! own document, and 0 in the original's: its readers declare plain integers
+//! (the exit code and stderr tell that it is not known). Our own values are
 //! `null` then. All keys are those of the catalogue.
 
 use neuron_core::catalog as key;
 use neuron_core::model::{DeviceRow, Inventory, ProcessRow};
+use neuron_core::units::Bytes;
 use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 use serde_json::ser::PrettyFormatter;
 
@@ -72,11 +75,13 @@ impl Serialize for Device<'_> {
         map.serialize_entry(key::DEVICE_NUMA_NODE.json, &node)?;
         let connected = device.connected.as_ref().filter(|list| !list.is_empty());
         map.serialize_entry(key::DEVICE_CONNECTED.json, &connected)?;
-        map.serialize_entry(key::DEVICE_CORES.json, &device.core_count)?;
+        let cores = number(device.core_count, content.extended, 0);
+        map.serialize_entry(key::DEVICE_CORES.json, &cores)?;
         if let Some(config) = inventory.logical_nc_config {
             map.serialize_entry(key::LOGICAL_NC_CONFIG.json, &config)?;
         }
-        map.serialize_entry(key::DEVICE_MEMORY.json, &device.memory)?;
+        let memory = number(device.memory, content.extended, Bytes::from_bytes(0));
+        map.serialize_entry(key::DEVICE_MEMORY.json, &memory)?;
         map.serialize_entry(key::DEVICE_CORE_IDS.json, &device.core_ids)?;
         let processes = facts::shown(device, content.all_processes);
         map.serialize_entry(
@@ -141,6 +146,10 @@ impl Serialize for Process<'_> {
         }
         map.end()
     }
+}
+
+fn number<T>(value: Option<T>, extended: bool, unknown: T) -> Option<T> {
+    value.or((!extended).then_some(unknown))
 }
 
 fn text(value: &Option<String>) -> &str {

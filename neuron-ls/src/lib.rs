@@ -41,7 +41,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(args) => args,
         Err(exit) => return exit,
     };
-    let mut out = Output::to(std::io::stdout().lock());
+    let mut out = Output::stdout();
     if let Some(Command::Sim(command)) = &args.command {
         return sim::run(command, &mut out);
     }
@@ -51,7 +51,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Err(error) => return failed(&error, &args),
     };
     if args.watch {
-        follow::follow(reading, &args, &mut out)
+        let gone = || cli::reader_gone(&std::io::stdout());
+        follow::follow(reading, &args, &mut out, &gone)
     } else {
         once(reading, &args, &mut out)
     }
@@ -76,7 +77,7 @@ fn once(mut reading: Reading, args: &Arguments, out: &mut impl Write) -> Exit {
 fn read(reading: &mut Reading) -> Result<Inventory, Error> {
     let inventory = reading.inventory()?;
     if inventory.devices.is_empty() {
-        return Err(Error::NoDevices(String::from("no Neuron devices here")));
+        return Err(reading.empty());
     }
     Ok(inventory)
 }
@@ -106,13 +107,7 @@ fn text(inventory: &Inventory, args: &Arguments) -> std::io::Result<String> {
 
 /// One line for each thing that could not be read.
 fn problems(inventory: &Inventory) -> Vec<String> {
-    let named = |problem: &neuron_core::model::Problem| match problem.device {
-        Some(device) if !problem.text.starts_with(&format!("neuron{device}:")) => {
-            format!("neuron{device}: {}", problem.text)
-        }
-        _ => problem.text.clone(),
-    };
-    inventory.problems.iter().map(named).collect()
+    inventory.problems.iter().map(|problem| problem.text.clone()).collect()
 }
 
 fn partial(problems: &[String]) -> Exit {

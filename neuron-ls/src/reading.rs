@@ -3,16 +3,18 @@
 
 use std::path::PathBuf;
 
-use neuron_core::Result;
 use neuron_core::model::Inventory;
 use neuron_core::sample::Wanted;
 use neuron_core::source::{self, Source, Spec};
+use neuron_core::{Error, Result};
 
 /// An open source and what is read from it.
 #[derive(Debug)]
 pub(crate) struct Reading {
     source: Box<dyn Source>,
     wanted: Wanted,
+    /// The recording that is played.
+    recording: Option<PathBuf>,
 }
 
 impl Reading {
@@ -27,14 +29,19 @@ impl Reading {
         let spec: Spec = spec.parse()?;
         let wanted =
             Wanted { processes: true, datastores: thorough, firmware: thorough, counters: false };
-        Ok(Self { source: source::open(&spec)?, wanted })
+        let source = source::open(&spec)?;
+        let recording = match spec {
+            Spec::Replay(file) => Some(file),
+            _ => None,
+        };
+        Ok(Self { source, wanted, recording })
     }
 
     /// A source that is open already.
     #[cfg(test)]
     pub(crate) fn of(source: Box<dyn Source>) -> Self {
         let wanted = Wanted { processes: true, ..Wanted::default() };
-        Self { source, wanted }
+        Self { source, wanted, recording: None }
     }
 
     /// Reads once.
@@ -44,6 +51,14 @@ impl Reading {
     /// When there is nothing to show at all.
     pub(crate) fn inventory(&mut self) -> Result<Inventory> {
         Ok(Inventory::of(&self.source.sample(self.wanted)?))
+    }
+
+    /// What is wrong when a reading has no device.
+    pub(crate) fn empty(&self) -> Error {
+        match &self.recording {
+            Some(file) => Error::content(file, "the sample has no Neuron device"),
+            None => Error::NoDevices(String::from("no Neuron devices here")),
+        }
     }
 
     /// Files whose change is worth a new reading.

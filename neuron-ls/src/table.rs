@@ -81,7 +81,7 @@ type ProcessColumn = (&'static Metric, fn(&ProcessRow, &Look, Option<usize>) -> 
 
 const PID: ProcessColumn = (&catalog::PROCESS_PID, |process, _, _| vec![process.pid.to_string()]);
 const COMMAND: ProcessColumn = (&catalog::PROCESS_COMMAND, |process, look, folded| {
-    let text = cut(&facts::printable(&process.command), command_width(look));
+    let text = cut(&process.command, command_width(look));
     match folded {
         Some(width) => fold(&text, width),
         None => vec![text],

@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
+/// How long at most nobody looks whether the reader of the output has gone.
+const TICK: Duration = Duration::from_millis(250);
+
 /// Signals that something may have changed.
 pub(crate) struct Changes {
     watcher: Option<RecommendedWatcher>,
@@ -20,6 +23,8 @@ pub(crate) struct Changes {
     watched: BTreeSet<PathBuf>,
     complete: bool,
     interval: Duration,
+    /// When the last reading began.
+    read: Instant,
 }
 
 impl Changes {
@@ -27,13 +32,21 @@ impl Changes {
     pub(crate) fn every(interval: Duration) -> Self {
         let (sender, events) = mpsc::channel();
         let watcher = notify::recommended_watcher(sender).ok();
-        Self { watcher, events, watched: BTreeSet::new(), complete: false, interval }
+        Self {
+            watcher,
+            events,
+            watched: BTreeSet::new(),
+            complete: false,
+            interval,
+            read: Instant::now(),
+        }
     }
 
     /// Watches these files and directories from now on. Called before each
     /// reading, so that no change falls between reading and watching; anew
     /// each time, because a file that was replaced is another file.
     pub(crate) fn watch(&mut self, paths: Vec<PathBuf>) {
+        self.read = Instant::now();
         let Some(watcher) = &mut self.watcher else { return };
         for path in std::mem::take(&mut self.watched) {
             // A file that is gone took its watch with it.
@@ -48,31 +61,36 @@ impl Changes {
         }
     }
 
-    /// Returns when a new reading is worth while. `polling` says that changes
-    /// may show in no file.
-    pub(crate) fn wait(&self, polling: bool) {
-        let started = Instant::now();
-        let left = || self.interval.saturating_sub(started.elapsed());
+    /// Returns true when a new reading is worth while: at a change once the
+    /// last reading began `interval` ago, otherwise when time is up. `polling`
+    /// says that changes may show in no file. False as soon as `gone`, which
+    /// is asked several times a second.
+    pub(crate) fn wait(&self, polling: bool, gone: impl Fn() -> bool) -> bool {
+        let began = Instant::now();
+        let by_time = polling || !self.complete;
+        let mut changed = false;
         loop {
-            let event = if polling || !self.complete {
-                match self.events.recv_timeout(left()) {
-                    Ok(event) => event,
-                    Err(RecvTimeoutError::Timeout) => return,
-                    Err(RecvTimeoutError::Disconnected) => break,
-                }
-            } else {
-                match self.events.recv() {
-                    Ok(event) => event,
-                    Err(_) => break,
-                }
+            if gone() {
+                return false;
+            }
+            let left = match (changed, by_time) {
+                (true, _) => self.interval.saturating_sub(self.read.elapsed()),
+                (false, true) => self.interval.saturating_sub(began.elapsed()),
+                (false, false) => TICK,
             };
-            if is_change(&event) {
+            if left.is_zero() {
                 break;
             }
+            match self.events.recv_timeout(left.min(TICK)) {
+                Ok(event) => changed |= is_change(&event),
+                Err(RecvTimeoutError::Timeout) => {}
+                // No watch could be made, so `by_time` holds.
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(left.min(TICK)),
+            }
         }
-        std::thread::sleep(left());
         // What happened meanwhile is seen by the reading that follows.
         while self.events.try_recv().is_ok() {}
+        true
     }
 }
 
@@ -118,10 +136,40 @@ mod tests {
             std::fs::write(&file, "2").unwrap();
         });
         let started = Instant::now();
-        changes.wait(false);
+        assert!(changes.wait(false, || false));
         assert!(started.elapsed() >= SHORT);
         writer.join().unwrap();
         std::fs::remove_dir_all(&dir).unwrap();
+    }
+
+    #[test]
+    fn a_change_counts_at_once_when_the_last_reading_is_old() {
+        const LONG: Duration = Duration::from_secs(20);
+        let dir = std::env::temp_dir().join(format!("neuron-ls-old-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let mut changes = Changes::every(LONG);
+        changes.watch(vec![dir.clone()]);
+        // A reading that took longer than the interval.
+        let Some(read) = changes.read.checked_sub(LONG) else { return };
+        changes.read = read;
+        std::fs::write(dir.join("state"), "2").unwrap();
+        for polling in [false, true] {
+            let started = Instant::now();
+            std::fs::write(dir.join("state"), "2").unwrap();
+            assert!(changes.wait(polling, || false));
+            assert!(started.elapsed() < LONG / 2, "{:?}", started.elapsed());
+        }
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+
+    #[test]
+    fn a_reader_that_is_gone_ends_the_wait() {
+        let mut changes = Changes::every(Duration::from_secs(20));
+        changes.watch(Vec::new());
+        let started = Instant::now();
+        let gone = || started.elapsed() > SHORT;
+        assert!(!changes.wait(true, gone));
+        assert!(started.elapsed() < Duration::from_secs(10));
     }
 
     #[test]
@@ -129,7 +177,7 @@ mod tests {
         let mut changes = Changes::every(SHORT);
         changes.watch(Vec::new());
         let started = Instant::now();
-        changes.wait(false);
+        assert!(changes.wait(false, || false));
         assert!(started.elapsed() >= SHORT);
     }
 }

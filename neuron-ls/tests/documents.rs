@@ -25,9 +25,9 @@ struct Original {
     cpu_affinity: String,
     numa_node: String,
     connected_to: Option<Vec<u32>>,
-    nc_count: Option<u32>,
+    nc_count: u32,
     logical_neuroncore_config: Option<u32>,
-    memory_size: Option<u64>,
+    memory_size: u64,
     neuroncore_ids: Vec<u32>,
     neuron_processes: Vec<OriginalProcess>,
 }
@@ -150,9 +150,9 @@ fn measured_trn1_element() {
         cpu_affinity: String::from("0-7"),
         numa_node: String::from("-1"),
         connected_to: None,
-        nc_count: Some(2),
+        nc_count: 2,
         logical_neuroncore_config: None,
-        memory_size: Some(34_359_738_368),
+        memory_size: 34_359_738_368,
         neuroncore_ids: vec![0, 1],
         neuron_processes: Vec::new(),
     };
@@ -209,7 +209,7 @@ fn commands_are_whole_and_processes_without_runtime_need_the_flag() {
     // Compatibility checklist, sys-tools.md §13 row 2.
     let cores: Vec<u32> = read.iter().flat_map(|d| d.neuroncore_ids.clone()).collect();
     assert_eq!(cores, (0..64).collect::<Vec<u32>>());
-    assert_eq!(read.iter().filter_map(|d| d.nc_count).sum::<u32>(), 64);
+    assert_eq!(read.iter().map(|d| d.nc_count).sum::<u32>(), 64);
     for device in &read {
         assert_eq!(device.neuron_processes.len(), 1);
         assert_eq!(device.neuron_processes[0].command, samples::BENCH);
@@ -234,7 +234,7 @@ fn what_is_not_known_keeps_the_types() {
     inventory.instance_type = None;
     let read: Vec<Original> = serde_json::from_str(&original(&inventory)).unwrap();
     assert_eq!((read[0].bdf.as_str(), read[0].numa_node.as_str()), ("", ""));
-    assert_eq!((read[0].nc_count, read[0].memory_size), (None, None));
+    assert_eq!((read[0].nc_count, read[0].memory_size), (0, 0));
     assert!(original(&inventory).contains("\"neuron_processes\": []"));
 
     let text = json::render(&inventory, EXTENDED).unwrap();

@@ -93,3 +93,77 @@ fn help_into_a_closed_pipe_is_quiet_success() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(text(&output.stderr), "");
 }
+
+#[test]
+fn a_closed_stdout_is_an_error() {
+    for args in ["--version", "--help", "sim list"] {
+        let script = format!("exec {} {args} >&-", env!("CARGO_BIN_EXE_neuron-ls"));
+        let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args}: {said}");
+        assert!(said.starts_with("neuron-ls: cannot write to stdout: "), "{said}");
+    }
+    // Not the same as a stdout that nobody wants to see.
+    let script = format!("exec {} --version <>/dev/null >&0", env!("CARGO_BIN_EXE_neuron-ls"));
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_watch_ends_when_its_reader_has_gone() {
+    let dir = std::env::temp_dir().join(format!("neuron-ls-gone-{}", std::process::id()));
+    let (reader, writer) = std::io::pipe().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_neuron-ls"))
+        .args(["--watch", "--interval", "1h", "--source", "sim:trn1.2xlarge"])
+        .env("NEURON_SIM_DIR", &dir)
+        .stdout(writer)
+        .spawn()
+        .unwrap();
+    let mut first = [0];
+    std::io::Read::read_exact(&mut &reader, &mut first).unwrap();
+    drop(reader);
+    let begin = std::time::Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if begin.elapsed().as_secs() > 10 {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("it still watches");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    };
+    assert_eq!(status.code(), Some(0));
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn a_variable_that_is_no_text_is_named() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_neuron-ls"));
+    let output =
+        command.env("NEURON_SOURCE", std::ffi::OsStr::from_bytes(b"sim:\xff")).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).starts_with("neuron-ls: NEURON_SOURCE is not UTF-8"));
+}
+
+#[test]
+fn a_missing_command_is_said_before_the_help() {
+    let output = neuron_ls(&["sim"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.starts_with("neuron-ls: a command is missing\n\n"), "{said}");
+    assert!(said.contains("\nUsage: neuron-ls sim"), "{said}");
+}
+
+#[test]
+fn a_recording_without_devices_is_named() {
+    let path = std::env::temp_dir().join(format!("neuron-ls-empty-{}", std::process::id()));
+    std::fs::write(&path, "{\"neuron_recording\":1}\n{}\n").unwrap();
+    let output = neuron_ls(&["--source", &format!("replay:{}", path.display())]);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert_eq!(said, format!("neuron-ls: {}: the sample has no Neuron device\n", path.display()));
+}

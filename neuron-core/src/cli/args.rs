@@ -3,12 +3,16 @@
 use std::ffi::OsString;
 use std::io::Write as _;
 
+use clap::error::ErrorKind;
 use clap::{ArgAction, Args, FromArgMatches};
 
 use super::{ColorChoice, Exit, Output, report};
 
 /// The source that is read when nothing else is asked for.
 pub const DEFAULT_SOURCE: &str = "kernel";
+
+/// The variable in the place of `--source`.
+const VARIABLE: &str = "NEURON_SOURCE";
 
 /// Where a tool reads from and how it prints.
 #[derive(Debug, Clone, Args)]
@@ -17,7 +21,7 @@ pub struct CommonArgs {
     #[arg(
         long,
         value_name = "SOURCE",
-        env = "NEURON_SOURCE",
+        env = VARIABLE,
         hide_env_values = true,
         default_value = DEFAULT_SOURCE,
         global = true
@@ -57,15 +61,29 @@ pub fn parse<T: FromArgMatches>(
     usage: Exit,
 ) -> Result<T, Exit> {
     let program = command.get_name().to_owned();
+    let args: Vec<OsString> = args.into_iter().collect();
+    let all_text = args.iter().all(|arg| arg.to_str().is_some());
     let parsed = command.try_get_matches_from(args).and_then(|m| T::from_arg_matches(&m));
     parsed.map_err(|error| {
         let text = error.render().to_string();
+        if error.kind() == ErrorKind::InvalidUtf8 && all_text {
+            // The one variable that is read as a flag.
+            report::complain(
+                &program,
+                &format!("{VARIABLE} is not UTF-8: set it anew or unset it"),
+            );
+            return usage;
+        }
+        if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            report::complain(&program, &format!("a command is missing\n\n{}", text.trim_end()));
+            return usage;
+        }
         if error.use_stderr() {
             let text = text.strip_prefix("error: ").unwrap_or(&text);
             report::complain(&program, text.trim_end());
             return usage;
         }
-        let mut out = Output::to(std::io::stdout().lock());
+        let mut out = Output::stdout();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Ok(()) => Exit::Done,
             Err(error) => {

@@ -33,7 +33,9 @@ impl Exit {
             Self::Done => "done, also when the reader of the output went away",
             Self::Error => "an error, usage errors included; nothing was printed",
             Self::Usage => "a usage error",
-            Self::Partial => "a part could not be read, the rest was printed; stderr says which",
+            Self::Partial => {
+                "a part could not be read: the output is complete but for it, stderr says what"
+            }
         }
     }
 

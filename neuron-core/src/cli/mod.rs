@@ -17,7 +17,7 @@ pub use args::{CommonArgs, DEFAULT_SOURCE, VersionFlag, parse};
 pub use color::{ColorChoice, Paint};
 pub use duration::{DURATION_HELP, parse_duration};
 pub use exit::Exit;
-pub use output::Output;
+pub use output::{Output, reader_gone};
 pub use report::{complain, no_devices};
 pub use terminal::width_of;
 pub use time::rfc3339;

@@ -4,12 +4,50 @@
 //! `neuron-ls | head -1` has done its work all the same.
 
 use std::io::{self, ErrorKind, Write};
+use std::os::fd::AsFd;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// Writes until the reader goes away, and then pretends to.
 #[derive(Debug)]
 pub struct Output<W> {
     inner: W,
     closed: bool,
+}
+
+impl Output<Box<dyn Write>> {
+    /// The program's stdout. When it was started without one (`>&-`), every
+    /// write fails.
+    pub fn stdout() -> Self {
+        if crate::sys::stdout_was_closed() {
+            Self::to(Box::new(NoStdout))
+        } else {
+            Self::to(Box::new(io::stdout().lock()))
+        }
+    }
+}
+
+/// What a program has that was started without a stdout.
+struct NoStdout;
+
+impl Write for NoStdout {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(rustix::io::Errno::BADF.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Whether nobody reads any more what is written there: the other end of a
+/// pipe or socket is closed, or the terminal is gone. Does not wait.
+pub fn reader_gone(stream: &impl AsFd) -> bool {
+    // Errors and hang-ups are reported whatever is asked for.
+    let mut asked = [PollFd::new(stream, PollFlags::empty())];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut asked, Some(&at_once)).is_ok_and(|count| count > 0)
+        && asked[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
 impl<W: Write> Output<W> {
@@ -81,6 +119,20 @@ mod tests {
         let mut out = Output::to(Refuses(ErrorKind::StorageFull));
         assert_eq!(out.write_all(b"text").unwrap_err().kind(), ErrorKind::StorageFull);
         assert!(!out.is_closed());
+    }
+
+    #[test]
+    fn a_reader_that_is_gone_shows_without_a_write() {
+        let (reader, writer) = io::pipe().unwrap();
+        assert!(!reader_gone(&writer));
+        drop(reader);
+        assert!(reader_gone(&writer));
+        assert!(!reader_gone(&tempfile::tempfile().unwrap()));
+    }
+
+    #[test]
+    fn without_a_stdout_writes_fail() {
+        assert_eq!(NoStdout.write(b"x").unwrap_err().raw_os_error(), Some(9));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use super::{ColorChoice, Paint, rfc3339};
+use crate::model::printable;
 use crate::units::Timestamp;
 
 /// What the vendor's tools say when there is no driver or no device
@@ -14,8 +15,14 @@ const CAUSE: &str = "failed to discover Neuron devices";
 /// Prints `program: text` on stderr. A stderr that cannot be written to is
 /// not worth a second failure.
 pub fn complain(program: &str, text: &str) {
-    let line = format!("{program}: {text}\n");
+    let line = format!("{program}: {}\n", lines(text));
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
+}
+
+/// The text with everything but its line ends made printable: a path or the
+/// content of a file may be in it.
+fn lines(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
 /// Says that there are no devices: the vendor's line, for programs that look
@@ -26,7 +33,7 @@ pub fn no_devices(program: &str, reason: &str, color: ColorChoice) {
     let terminal = stderr.is_terminal();
     let now = Timestamp::from_system_time(std::time::SystemTime::now());
     let mut text = if terminal { fatal_on_terminal(color.decide(true)) } else { fatal_in_log(now) };
-    text.push_str(&format!("\n{program}: {}\n", with_hint(reason)));
+    text.push_str(&format!("\n{program}: {}\n", lines(&with_hint(reason))));
     let _ = stderr.write_all(text.as_bytes());
 }
 
@@ -78,6 +85,11 @@ mod tests {
             "\x1b[31mFATA\x1b[0m[0000] Failed to load MLA system information         \
              \x1b[31merror\x1b[0m=\"failed to discover Neuron devices\""
         );
+    }
+
+    #[test]
+    fn no_escape_sequence_gets_through() {
+        assert_eq!(lines("a\u{1b}]0;x\u{7}\n b"), "a\\u{1b}]0;x\\u{7}\n b");
     }
 
     #[test]

@@ -3,11 +3,24 @@
 use super::discover::{Found, Visible};
 use super::files::Files;
 use super::leaf::{DEVICES, Missing, garbled, keep, shorten, text, value};
-use crate::instance::{self, Chip};
+use crate::instance::{self, Arch, Chip};
 use crate::sample::{Device, DeviceState, Problem};
 
 /// Most cores that are believed; the newest chip has 8.
 const MAX_CORES: u32 = 64;
+
+/// What a host's devices are: all the same.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Product {
+    pub(crate) arch: Option<Arch>,
+    pub(crate) chip: Option<Chip>,
+}
+
+impl Product {
+    pub(crate) fn of(chip: Chip) -> Self {
+        Self { arch: Some(chip.arch()), chip: Some(chip) }
+    }
+}
 
 /// Reads the product of a device from sysfs. `Ok(None)` when sysfs does not
 /// have it.
@@ -32,7 +45,7 @@ pub(crate) fn chip(files: &dyn Files, host: u32) -> Result<Option<Chip>, Missing
 pub(crate) fn facts(
     files: &dyn Files,
     found: Found,
-    chip: Option<Chip>,
+    Product { arch, chip }: Product,
     visible: &Visible,
     problems: &mut Vec<Problem>,
 ) -> Device {
@@ -47,7 +60,7 @@ pub(crate) fn facts(
             ),
         });
     }
-    let core_count = keep(problems, host, core_count(files, &dir)).or(chip.map(Chip::core_count));
+    let core_count = keep(problems, host, core_count(files, &dir)).or_else(|| arch?.core_count());
     let connected = match connected(files, &dir) {
         Ok(list) => Some(list),
         Err(missing) => {
@@ -62,7 +75,7 @@ pub(crate) fn facts(
         index: found.index,
         host_index: host,
         state: keep(problems, host, state(files, &dir)),
-        arch: chip.map(Chip::arch),
+        arch,
         chip,
         core_count,
         connected,

@@ -25,6 +25,9 @@ pub(crate) struct Visible {
     pub(crate) devices: Vec<Found>,
     /// Devices in sysfs, which shows all of the host even in a container.
     pub(crate) host_count: Option<u32>,
+    /// Devices of sysfs whose node is missing although this is the host, by
+    /// host index.
+    pub(crate) missing: Vec<u32>,
 }
 
 /// Finds the devices.
@@ -32,10 +35,12 @@ pub(crate) struct Visible {
 /// Nodes are what counts: a container sees the whole host in sysfs but can
 /// use only the nodes it was given. A node's minor number is its host index,
 /// whatever it is called. Inside a container devices are numbered from the
-/// first visible one, as the runtime does; that it is a container shows by
-/// sysfs starting lower than the nodes do (driver.md §7.6).
+/// first visible one, as the runtime does (driver.md §7.6). Where sysfs has
+/// devices without a node, this is either a container, which was not given
+/// them, or a host on which they are missing; what `/dev` is tells which.
 ///
-/// `sysfs_will_do` accepts a tree without any node, such as a capture.
+/// `sysfs_will_do` accepts a tree without any node, such as a capture; there
+/// it is a container when sysfs starts lower than the nodes do.
 ///
 /// # Errors
 ///
@@ -53,10 +58,19 @@ pub(crate) fn discover(files: &dyn Files, sysfs_will_do: bool) -> Result<Visible
         nodes = in_sysfs.iter().map(|n| (*n, *n)).collect();
     }
     let Some(first) = nodes.iter().map(|(_, host)| *host).min() else {
-        return Err(Error::NoDevices(reason(files, in_sysfs.len())));
+        let reason = if sysfs_will_do {
+            String::from("it has neither sys/devices/virtual/neuron_device nor dev/neuron0")
+        } else {
+            reason(files, in_sysfs.len())
+        };
+        return Err(Error::NoDevices(reason));
     };
+    let unseen: Vec<u32> =
+        in_sysfs.iter().copied().filter(|n| !nodes.iter().any(|(_, host)| host == n)).collect();
+    let missing =
+        if !sysfs_will_do && !unseen.is_empty() && is_host(files) { unseen } else { Vec::new() };
     let starts_lower = in_sysfs.first().is_none_or(|lowest| *lowest < first);
-    let offset = if starts_lower { first } else { 0 };
+    let offset = if starts_lower && missing.is_empty() { first } else { 0 };
     let mut devices: Vec<Found> = nodes
         .into_iter()
         .map(|(node, host)| Found {
@@ -68,7 +82,18 @@ pub(crate) fn discover(files: &dyn Files, sysfs_will_do: bool) -> Result<Visible
         .collect();
     devices.sort_by_key(|found| found.index);
     let host_count = u32::try_from(in_sysfs.len()).ok().filter(|n| *n > 0);
-    Ok(Visible { devices, host_count })
+    Ok(Visible { devices, host_count, missing })
+}
+
+/// Whether `/dev` is the kernel's own: a container gets a `tmpfs`.
+fn is_host(files: &dyn Files) -> bool {
+    let Ok(bytes) = files.read("proc/self/mountinfo") else { return false };
+    let text = String::from_utf8_lossy(&bytes);
+    // `24 27 0:6 / /dev rw - devtmpfs devtmpfs rw`; a later mount covers an
+    // earlier one.
+    let mut of_dev = text.lines().filter(|line| line.split(' ').nth(4) == Some("/dev"));
+    let kind = of_dev.next_back().and_then(|line| line.split_once(" - ")?.1.split(' ').next());
+    kind == Some("devtmpfs")
 }
 
 /// Numbers of the entries called `neuronN` in a directory.

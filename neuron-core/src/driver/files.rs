@@ -16,6 +16,20 @@ use crate::{Error, Result};
 /// Longest file that is read; every file of interest is far below it.
 const LIMIT: usize = 256 * 1024;
 
+/// Opens for reading without waiting for the other end of a FIFO. Files of
+/// sysfs and of disks do not know the difference.
+pub(super) const NEVER_WAITING: OFlags =
+    OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NOCTTY).union(OFlags::NONBLOCK);
+
+/// A FIFO without a writer reads as empty and `/dev/zero` without end. Asked
+/// only then: it costs a call.
+fn refuse_other_than_file(file: &OwnedFd) -> io::Result<()> {
+    match FileType::from_raw_mode(rustix::fs::fstat(file)?.st_mode) {
+        FileType::RegularFile => Ok(()),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidData, "it is no regular file")),
+    }
+}
+
 /// Read-only access to a tree. Paths are relative to its root and use `/`,
 /// for instance `sys/module/neuron/version`.
 pub trait Files: Debug + Send + Sync {
@@ -75,8 +89,7 @@ impl HostFiles {
 
 impl Files for HostFiles {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let file = rustix::fs::openat(&self.dir, path, flags, Mode::empty())?;
+        let file = rustix::fs::openat(&self.dir, path, NEVER_WAITING, Mode::empty())?;
         // sysfs reports a size of 4096 for every leaf and fills one read; a
         // short read is therefore the end, and saves a second call.
         let mut content = vec![0; 4096];
@@ -87,6 +100,9 @@ impl Files for HostFiles {
             let got = rustix::io::retry_on_intr(|| rustix::io::read(&file, &mut *space))?;
             filled += got;
             if got < room || filled >= LIMIT {
+                if filled == 0 || filled >= LIMIT {
+                    refuse_other_than_file(&file)?;
+                }
                 content.truncate(filled);
                 return Ok(content);
             }
@@ -132,6 +148,23 @@ impl Files for HostFiles {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_file_is_refused_without_waiting() {
+        let dir = tempfile::tempdir().unwrap();
+        let fifo = dir.path().join("fifo");
+        rustix::fs::mknodat(CWD, &fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(dir.path().join("socket")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", dir.path().join("device")).unwrap();
+        let files = HostFiles::open(dir.path()).unwrap();
+        for name in ["fifo", "socket", "device"] {
+            let error = files.read(name).unwrap_err();
+            assert_ne!(error.kind(), io::ErrorKind::NotFound, "{name}: {error}");
+        }
+        // With a writer that says nothing.
+        let _writer = std::fs::OpenOptions::new().read(true).write(true).open(&fifo).unwrap();
+        assert_eq!(files.read("fifo").unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    }
 
     #[test]
     fn reads_short_long_and_empty_files() {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use super::aside::{aside, no_thread};
 use super::files::Files;
 use super::leaf::{DEVICES, keep, text, value};
 use crate::sample::{Device, Hardware, Problem};
@@ -29,16 +30,23 @@ pub(crate) fn read(
     problems: &mut Vec<Problem>,
 ) {
     let (sender, receiver) = mpsc::channel();
+    let mut silent: Vec<u32> = Vec::with_capacity(devices.len());
     for device in &*devices {
         let (files, sender, host) = (Arc::clone(files), sender.clone(), device.host_index);
-        std::thread::spawn(move || {
+        let started = aside(move || {
             // The receiver is gone when the deadline has passed.
             let _ = sender.send(read_device(&*files, host));
         });
+        match started {
+            Ok(_) => silent.push(host),
+            Err(error) => problems.push(Problem {
+                device: Some(host),
+                text: format!("serial number and ECC counters are unknown: {}", no_thread(&error)),
+            }),
+        }
     }
     drop(sender);
     let end = Instant::now() + deadline;
-    let mut silent: Vec<u32> = devices.iter().map(|d| d.host_index).collect();
     while let Ok(answer) = receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
         silent.retain(|host| *host != answer.host);
         problems.extend(answer.problems);

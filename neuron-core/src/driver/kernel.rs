@@ -1,6 +1,7 @@
 //! The driver of this machine, or what lies below another root.
 
 use std::io;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,14 +9,14 @@ use super::files::HostFiles;
 use super::machine::{Machine, Setting};
 use super::nodes::{AttachedNode, FreeNode, Nodes, invalid};
 use super::recorded::RecordedNodes;
-use crate::Result;
 use crate::instance::{self, Identity};
 use crate::sample::{Origin, Sample, Wanted};
 use crate::source::Source;
-use crate::sys::{Attached, FreeAccess};
-use crate::uapi::arg::{AppInfo, DeviceBasicInfo, DeviceBdfExt, DeviceInfo};
+use crate::sys::{Attached, FreeAccess, refuse_positive};
+use crate::uapi::arg::{AppInfo, DeviceBasicInfo, DeviceBdf, DeviceBdfExt, DeviceInfo};
 use crate::uapi::request;
 use crate::units::Bdf;
+use crate::{Error, Result};
 
 /// Reads a machine through its kernel driver.
 #[derive(Debug)]
@@ -23,8 +24,8 @@ pub struct KernelSource {
     machine: Machine,
     identity: Option<Identity>,
     /// Only this machine has a metadata service to ask.
-    #[cfg_attr(not(feature = "imds"), expect(dead_code))]
     own_machine: bool,
+    root: PathBuf,
     watch: Vec<PathBuf>,
 }
 
@@ -43,6 +44,7 @@ impl KernelSource {
             machine: Machine::new(files, nodes, setting),
             identity: None,
             own_machine: true,
+            root: root.to_owned(),
             // Devices come and go here; sysfs does not tell inotify of changes.
             watch: vec![PathBuf::from("/dev")],
         })
@@ -70,6 +72,7 @@ impl KernelSource {
             machine: Machine::new(files, nodes, setting),
             identity: None,
             own_machine: false,
+            root: root.to_owned(),
             watch: vec![root.to_owned()],
         })
     }
@@ -89,7 +92,12 @@ impl Source for KernelSource {
         // Asked once: an instance does not change its type while it runs. Not
         // before there is a device, so that a machine without one fails fast.
         let identity = self.identity.clone().unwrap_or_default();
-        let mut sample = self.machine.sample(wanted, &identity)?;
+        let mut sample = self.machine.sample(wanted, &identity).map_err(|error| match error {
+            Error::NoDevices(reason) if !self.own_machine => {
+                Error::Empty { place: self.root.clone(), reason }
+            }
+            other => other,
+        })?;
         if self.identity.is_none() {
             let identity = self.identify();
             sample.host.instance_type.clone_from(&identity.instance_type);
@@ -112,17 +120,20 @@ struct HostNodes {
 
 impl HostNodes {
     /// The path of a node. A captured tree has empty files in the place of
-    /// nodes; they are told apart here, because a request on one would fail
-    /// with an errno that means nothing to a reader.
+    /// nodes, or nothing; they are told apart here, because a request on one
+    /// would fail with an errno that means nothing to a reader. The text names
+    /// no node, so that it is said once for all devices.
     fn path(&self, node: u32) -> io::Result<PathBuf> {
         let path = self.root.join(format!("dev/neuron{node}"));
-        let kind = std::fs::metadata(&path)?.file_type();
-        if !std::os::unix::fs::FileTypeExt::is_char_device(&kind) {
-            let text = format!(
-                "{} is no device and {} has no recorded answers",
-                path.display(),
-                self.root.display()
-            );
+        let is_device = match std::fs::metadata(&path) {
+            Ok(meta) => meta.file_type().is_char_device(),
+            Err(error) if self.root == Path::new("/") => return Err(error),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) => return Err(error),
+        };
+        if !is_device {
+            let root = self.root.display();
+            let text = format!("no device node and no recorded answers (ioctl.json) below {root}");
             return Err(io::Error::new(io::ErrorKind::Unsupported, text));
         }
         Ok(path)
@@ -139,13 +150,8 @@ impl Nodes for HostNodes {
     }
 }
 
-/// Success of a request. A positive return is a failure too: the driver
-/// returns the number of bytes that it could not copy (driver.md §3.1).
-fn done(answer: io::Result<i32>) -> io::Result<()> {
-    match answer? {
-        0 => Ok(()),
-        _ => Err(rustix::io::Errno::FAULT.into()),
-    }
+fn out_of_range() -> io::Error {
+    invalid("the driver gave a PCI address out of range")
 }
 
 #[derive(Debug)]
@@ -154,14 +160,14 @@ struct HostFree(FreeAccess);
 impl FreeNode for HostFree {
     fn arch(&self) -> io::Result<u32> {
         let mut arg = DeviceBasicInfo::default();
-        done(self.0.call(request::DEVICE_BASIC_INFO.number(), &mut arg))?;
+        refuse_positive(self.0.call(request::DEVICE_BASIC_INFO.number(), &mut arg)?)?;
         Ok(arg.architecture)
     }
 
     fn bdf(&self, ahead: u32) -> io::Result<Bdf> {
         let mut arg = DeviceBdfExt { nd_index: ahead, ..DeviceBdfExt::default() };
-        done(self.0.call(request::DEVICE_BDF_EXT.number(), &mut arg))?;
-        arg.bdf().ok_or_else(|| invalid("the driver gave a PCI address out of range"))
+        refuse_positive(self.0.call(request::DEVICE_BDF_EXT.number(), &mut arg)?)?;
+        arg.bdf().ok_or_else(out_of_range)
     }
 }
 
@@ -171,8 +177,14 @@ struct HostAttached(Attached);
 impl AttachedNode for HostAttached {
     fn connected(&self) -> io::Result<Vec<u32>> {
         let mut arg = DeviceInfo::default();
-        done(self.0.call(request::DEVICE_INFO.number(), &mut arg))?;
+        refuse_positive(self.0.call(request::DEVICE_INFO.number(), &mut arg)?)?;
         Ok(arg.connected().to_vec())
+    }
+
+    fn bdf(&self) -> io::Result<Bdf> {
+        let mut arg = DeviceBdf::default();
+        refuse_positive(self.0.call(request::DEVICE_BDF.number(), &mut arg)?)?;
+        arg.bdf().ok_or_else(out_of_range)
     }
 
     fn users(&self) -> io::Result<Vec<AppInfo>> {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::device;
+use super::device::{self, Product};
 use super::discover::{Found, Visible, discover};
 use super::files::Files;
 use super::firmware;
-use super::leaf::{Missing, keep, text};
+use super::leaf::{keep, text};
 use super::nodes::{FreeNode, Nodes};
-use super::users::{Asking, Users, advice};
+use super::users::{Asking, Users};
 use super::{counters, leaf};
 use crate::Result;
 use crate::instance::{Arch, Chip, Identity};
@@ -89,14 +89,17 @@ impl Machine {
 
         let mut problems = Vec::new();
         let free = self.open_any(&visible, &mut problems);
-        let chip = self.chip(&visible, free.as_ref(), &mut problems);
+        let product = self.product(&visible, free.as_ref(), &mut problems);
+        problems.extend(visible.missing.iter().map(|host| missing(files, *host)));
+        // Kept apart until it is clear that nothing else gives the address.
+        let mut unplaced: Vec<Problem> = Vec::new();
         let mut devices: Vec<(u32, Device)> = visible
             .devices
             .iter()
             .map(|found| {
-                let mut device = device::facts(files, *found, chip, &visible, &mut problems);
+                let mut device = device::facts(files, *found, product, &visible, &mut problems);
                 problems.extend(trouble(&device));
-                device.bdf = self.bdf(*found, free.as_ref(), &mut problems);
+                device.bdf = self.bdf(*found, free.as_ref(), &mut unplaced);
                 device::place(files, &mut device, &mut problems);
                 (found.node, device)
             })
@@ -112,9 +115,19 @@ impl Machine {
                 Asking { datastores: wanted.datastores, deadline: self.setting.deadlines.attach };
             let mut asked: Vec<(u32, &mut Device)> =
                 devices.iter_mut().map(|(node, device)| (*node, device)).collect();
+            let without: Vec<bool> = asked.iter().map(|(_, device)| device.bdf.is_none()).collect();
             self.users.read(files, &self.nodes, &mut asked, asking, &mut problems);
+            for ((_, device), without) in asked.iter_mut().zip(without) {
+                if without {
+                    device::place(files, device, &mut problems);
+                }
+            }
         }
         let mut devices: Vec<Device> = devices.into_iter().map(|(_, device)| device).collect();
+        let placed = |problem: &Problem| {
+            devices.iter().any(|d| Some(d.host_index) == problem.device && d.bdf.is_some())
+        };
+        problems.extend(unplaced.into_iter().filter(|problem| !placed(problem)));
         if wanted.counters {
             for device in &mut devices {
                 counters::read(files, device, &mut problems);
@@ -130,7 +143,6 @@ impl Machine {
             driver_version: text(files, "sys/module/neuron/version").ok(),
             logical_nc_config: self.setting.logical_nc_config,
         };
-        let problems = grouped(problems);
         Ok(Sample { taken, origin: self.setting.origin.clone(), host, devices, problems })
     }
 
@@ -146,7 +158,7 @@ impl Machine {
                 Ok(node) => return Some((*found, node)),
                 Err(error) => problems.push(Problem {
                     device: Some(found.host),
-                    text: format!("PCI address unknown: {}", advice(&error)),
+                    text: format!("PCI address unknown: {}", cannot_open(&error)),
                 }),
             }
         }
@@ -154,16 +166,17 @@ impl Machine {
     }
 
     /// The product, which is the same for all devices of a host: from sysfs,
-    /// else from the generation and the PCI function.
-    fn chip(
+    /// else from the generation and the PCI function. At least the generation
+    /// where the product is not told.
+    fn product(
         &self,
         visible: &Visible,
         free: Option<&(Found, Box<dyn FreeNode>)>,
         problems: &mut Vec<Problem>,
-    ) -> Option<Chip> {
+    ) -> Product {
         for found in &visible.devices {
             match device::chip(&*self.files, found.host) {
-                Ok(Some(chip)) => return Some(chip),
+                Ok(Some(chip)) => return Product::of(chip),
                 Ok(None) => {}
                 Err(wrong) => {
                     keep::<()>(problems, found.host, Err(wrong));
@@ -171,8 +184,24 @@ impl Machine {
                 }
             }
         }
-        let (_, node) = free?;
-        let arch = Arch::from_driver(node.arch().ok()?)?;
+        // Why no node is open has been said.
+        let Some((_, node)) = free else { return Product::default() };
+        let mut unknown = |text: String| problems.push(Problem { device: None, text });
+        let arch = match node.arch() {
+            Ok(number) => match Arch::from_driver(number) {
+                Some(arch) => arch,
+                None => {
+                    unknown(format!(
+                        "the driver says generation {number}, which this version does not know"
+                    ));
+                    return Product::default();
+                }
+            },
+            Err(error) => {
+                unknown(format!("generation unknown: request DEVICE_BASIC_INFO failed: {error}"));
+                return Product::default();
+            }
+        };
         let id = node.bdf(0).ok().and_then(|bdf| {
             let id = text(&*self.files, &format!("sys/bus/pci/devices/{bdf}/device")).ok()?;
             u16::from_str_radix(id.strip_prefix("0x")?, 16).ok()
@@ -181,10 +210,18 @@ impl Machine {
         // Only the second generation has two products; without its PCI id the
         // choice would be a guess.
         let mut of_arch = Chip::ALL.into_iter().filter(|chip| chip.arch() == arch);
-        by_id.or(match (of_arch.next(), of_arch.next()) {
+        let chip = by_id.or(match (of_arch.next(), of_arch.next()) {
             (only, None) => only,
             _ => None,
-        })
+        });
+        if chip.is_none() {
+            unknown(format!(
+                "product unknown: generation v{} has several, and neither sysfs nor a PCI id \
+                 tells which this is",
+                arch.number()
+            ));
+        }
+        Product { arch: Some(arch), chip }
     }
 
     /// PCI address of a device: asked of the open node, else of its own.
@@ -195,12 +232,42 @@ impl Machine {
         problems: &mut Vec<Problem>,
     ) -> Option<Bdf> {
         let (first, node) = free?;
+        let failed = |error: std::io::Error| format!("request DEVICE_BDF_EXT failed: {error}");
         let answer = match found.host.checked_sub(first.host) {
-            Some(ahead) => node.bdf(ahead),
-            None => self.nodes.open_free(found.node).and_then(|node| node.bdf(0)),
+            Some(ahead) => node.bdf(ahead).map_err(failed),
+            None => match self.nodes.open_free(found.node) {
+                Ok(node) => node.bdf(0).map_err(failed),
+                Err(error) => Err(cannot_open(&error)),
+            },
         };
-        let wrong = |error| Missing::Wrong(format!("PCI address unknown: {}", advice(&error)));
-        keep(problems, found.host, answer.map_err(wrong))
+        match answer {
+            Ok(bdf) => Some(bdf),
+            Err(reason) => {
+                let text = format!("PCI address unknown: {reason}");
+                problems.push(Problem { device: Some(found.host), text });
+                None
+            }
+        }
+    }
+}
+
+/// A device of the host without a node.
+fn missing(files: &dyn Files, host: u32) -> Problem {
+    let node = files.display(&format!("dev/neuron{host}"));
+    let text = format!(
+        "in sysfs but {} is missing; reload the driver, or let udev make it",
+        node.display()
+    );
+    Problem { device: Some(host), text }
+}
+
+/// The reason of a failed open with what to do about it.
+pub(super) fn cannot_open(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::PermissionDenied => String::from(
+            "permission denied; run as root or install the udev rule that opens /dev/neuron*",
+        ),
+        _ => error.to_string(),
     }
 }
 
@@ -220,32 +287,4 @@ fn trouble(device: &Device) -> Option<Problem> {
 /// reference count. `None` when it cannot be read.
 fn opens(files: &dyn Files) -> Option<u64> {
     leaf::value(files, "sys/module/neuron/refcnt").ok()
-}
-
-/// One line for devices that have the same problem: `neuron0 to neuron15`.
-fn grouped(problems: Vec<Problem>) -> Vec<Problem> {
-    let mut groups: Vec<(String, Vec<Option<u32>>)> = Vec::new();
-    for problem in problems {
-        match groups.iter_mut().find(|(text, _)| *text == problem.text) {
-            Some((_, devices)) => devices.push(problem.device),
-            None => groups.push((problem.text, vec![problem.device])),
-        }
-    }
-    groups
-        .into_iter()
-        .map(|(text, devices)| match devices.as_slice() {
-            [device] => Problem { device: *device, text },
-            many => {
-                let names: Vec<String> =
-                    many.iter().flatten().map(|n| format!("neuron{n}")).collect();
-                match (names.first(), names.last()) {
-                    (Some(first), Some(last)) => Problem {
-                        device: None,
-                        text: format!("{} devices ({first} to {last}): {text}", names.len()),
-                    },
-                    _ => Problem { device: None, text },
-                }
-            }
-        })
-        .collect()
 }

@@ -6,6 +6,7 @@
 //! then tables of the generation; it attaches to a device only for what
 //! nothing else tells, and never where that could hang the tool.
 
+mod aside;
 mod counters;
 mod device;
 mod discover;

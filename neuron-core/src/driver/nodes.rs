@@ -66,6 +66,16 @@ pub trait AttachedNode: Debug + Send {
     /// Those of the request.
     fn connected(&self) -> io::Result<Vec<u32>>;
 
+    /// PCI address of this device, for drivers that give it to nobody else
+    /// (before 2.9.4).
+    ///
+    /// # Errors
+    ///
+    /// Those of the request.
+    fn bdf(&self) -> io::Result<Bdf> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// The attached processes, this one included.
     ///
     /// # Errors

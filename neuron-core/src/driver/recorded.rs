@@ -20,6 +20,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::fs::Mode;
 use serde::{Deserialize, Serialize};
 
 use super::nodes::{AttachedNode, FreeNode, Nodes, invalid};
@@ -27,6 +28,10 @@ use crate::uapi::arg::{AppInfo, AppsInfo, DeviceBasicInfo, DeviceBdf, DeviceBdfE
 use crate::uapi::nds;
 use crate::units::Bdf;
 use crate::{Error, Result};
+
+/// Longest recording that is read: 16 devices with every answer are below
+/// 1 MiB.
+const LIMIT: usize = 16 << 20;
 
 /// Name of the file below the root.
 pub(super) const FILE: &str = "ioctl.json";
@@ -98,11 +103,14 @@ impl RecordedNodes {
     /// A file that cannot be read or is not such a recording.
     pub fn open(root: &Path) -> Result<Option<Self>> {
         let path = root.join(FILE);
-        let text = match std::fs::read(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        let text = match read_head(&path, LIMIT + 1) {
+            Ok(Some(text)) => text,
+            Ok(None) => return Ok(None),
             Err(error) => return Err(Error::io("read", path)(error)),
         };
+        if text.len() > LIMIT {
+            return Err(Error::content(path, "longer than 16 MiB, the most that is read"));
+        }
         let recording: Recording = serde_json::from_slice(&text)
             .map_err(|error| Error::content(&path, format!("not recorded answers: {error}")))?;
         if recording.format != 1 {
@@ -165,6 +173,11 @@ impl FreeNode for RecordedNode {
 }
 
 impl AttachedNode for RecordedNode {
+    fn bdf(&self) -> io::Result<Bdf> {
+        let bytes = self.answer(self.node, "DEVICE_BDF")?;
+        DeviceBdf::from_bytes(&bytes).and_then(|arg| arg.bdf()).ok_or_else(short)
+    }
+
     fn connected(&self) -> io::Result<Vec<u32>> {
         let bytes = self.answer(self.node, "DEVICE_INFO")?;
         Ok(DeviceInfo::from_bytes(&bytes).ok_or_else(short)?.connected().to_vec())
@@ -181,15 +194,16 @@ impl AttachedNode for RecordedNode {
     }
 }
 
-/// The first bytes of a file; `None` when there is no such file.
+/// The first bytes of a file; `None` when there is no such file. Does not wait
+/// for the other end of a FIFO.
 pub(crate) fn read_head(path: &Path, length: usize) -> io::Result<Option<Vec<u8>>> {
     use std::io::Read as _;
-    let file = match std::fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
+    let file = match rustix::fs::open(path, super::files::NEVER_WAITING, Mode::empty()) {
+        Ok(file) => std::fs::File::from(file),
+        Err(rustix::io::Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(error.into()),
     };
-    let mut bytes = Vec::with_capacity(length);
+    let mut bytes = Vec::with_capacity(length.min(nds::SIZE));
     file.take(length as u64).read_to_end(&mut bytes)?;
     Ok(Some(bytes))
 }
@@ -221,6 +235,20 @@ mod tests {
         let attached = nodes.attach(0).unwrap();
         assert_eq!(attached.connected().unwrap_err().raw_os_error(), Some(22));
         assert_eq!(attached.datastore(1, 64).unwrap(), None);
+    }
+
+    #[test]
+    fn a_recording_is_read_to_a_limit_and_without_waiting() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(FILE);
+        std::fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        let text = RecordedNodes::open(dir.path()).unwrap_err().to_string();
+        assert!(text.contains("16 MiB"), "{text}");
+        std::fs::remove_file(&path).unwrap();
+        let mode = Mode::RUSR | Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let text = RecordedNodes::open(dir.path()).unwrap_err().to_string();
+        assert!(text.contains(FILE), "{text}");
     }
 
     #[test]

@@ -3,36 +3,55 @@
 //! An open of a device in reset spins in the kernel until the reset ends and
 //! no signal handler interrupts it (FINDINGS 6). So every device is asked by a
 //! thread of its own, with a deadline; a device that does not answer is
-//! reported as in reset and asked again only when its answer has come. What
-//! was attached stays so until the source is dropped: closing costs up to a
-//! second (FINDINGS 23), and is then done for all devices at once.
+//! reported as in reset and asked again only when its answer has come.
+//!
+//! Between readings this process stays attached where others are too. Where
+//! it is alone it detaches, so that the driver's use count can return to 0 and
+//! the next reading need not attach at all. Closing costs 20 ms, and is done
+//! for all devices at once in the background. On Inferentia it costs a second
+//! each time (FINDINGS 23): there it stays attached until the source is
+//! dropped.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use super::aside::{aside, no_thread};
 use super::files::Files;
+use super::machine::cannot_open;
 use super::nodes::{AttachedNode, Nodes};
+use crate::instance::Arch;
 use crate::sample::{CoreLock, Datastore, Device, DeviceState, Problem, Process};
 use crate::uapi::arg::AppInfo;
 use crate::uapi::nds_ext::Block;
 use crate::uapi::{Malformed, nds};
+use crate::units::Bdf;
 
 type Attached = Arc<Mutex<Box<dyn AttachedNode>>>;
 
 /// What one device said.
 #[derive(Debug)]
 struct Answer {
-    attached: Option<Attached>,
-    read: io::Result<Read>,
+    /// Kept open, or why it could not be opened.
+    attached: io::Result<Attached>,
+    read: Read,
+}
+
+/// Which answers are missing so far.
+#[derive(Debug, Clone, Copy)]
+struct Missing {
+    connected: bool,
+    bdf: bool,
 }
 
 #[derive(Debug)]
 struct Read {
     connected: Option<Vec<u32>>,
-    users: Vec<(AppInfo, Option<Vec<u8>>)>,
+    bdf: Option<Bdf>,
+    users: io::Result<Vec<(AppInfo, Option<Vec<u8>>)>>,
 }
 
 /// The devices this process is attached to, by node number.
@@ -41,6 +60,8 @@ pub(crate) struct Users {
     attached: BTreeMap<u32, Attached>,
     /// Asked, not yet answered.
     pending: BTreeMap<u32, Receiver<Answer>>,
+    /// Closes under way.
+    closing: Vec<JoinHandle<()>>,
     /// Whether they are devices of a driver, slow to close.
     slow: bool,
 }
@@ -66,67 +87,130 @@ impl Users {
         problems: &mut Vec<Problem>,
     ) {
         self.slow = nodes.can_hang();
-        let can_hang = self.slow;
+        self.closed();
         for (node, device) in &*devices {
             if may_be_asked(device) && !self.pending.contains_key(node) {
-                let (sender, receiver) = channel();
-                let (nodes, node, known) =
-                    (Arc::clone(nodes), *node, self.attached.get(node).cloned());
-                let links = device.connected.is_none();
-                let ask = move || {
-                    let length = if asking.datastores { nds::SIZE } else { nds::HEAD };
-                    // Nobody listens any more when the source was dropped.
-                    let _ = sender.send(ask(&*nodes, node, known, links, length));
-                };
-                if can_hang {
-                    std::thread::spawn(ask);
-                } else {
-                    ask();
+                match self.start(nodes, *node, device, asking.datastores) {
+                    Ok(receiver) => drop(self.pending.insert(*node, receiver)),
+                    Err(error) => problems.push(Problem {
+                        device: Some(device.host_index),
+                        text: format!("its processes are unknown: {}", no_thread(&error)),
+                    }),
                 }
-                self.pending.insert(node, receiver);
             }
         }
+        let known: Vec<u32> = devices.iter().map(|(node, _)| *node).collect();
         let end = Instant::now() + asking.deadline;
         let mut commands = BTreeMap::new();
+        let mut needless = Vec::new();
         for (node, device) in devices {
             let Some(receiver) = self.pending.get(node) else { continue };
             let Ok(answer) = receiver.recv_timeout(end.saturating_duration_since(Instant::now()))
             else {
-                device.state.get_or_insert(DeviceState::Reset);
-                let text = format!(
-                    "did not open within {:.1} s: it is in reset, its processes are unknown",
-                    asking.deadline.as_secs_f64()
-                );
-                problems.push(Problem { device: Some(device.host_index), text });
+                problems.push(silent(device, self.attached.contains_key(node), asking.deadline));
                 continue;
             };
             self.pending.remove(node);
-            if let Some(attached) = answer.attached {
+            let attached = match answer.attached {
+                Ok(attached) => attached,
+                Err(error) => {
+                    let text = format!("cannot ask for its processes: {}", advice(&error));
+                    problems.push(Problem { device: Some(device.host_index), text });
+                    continue;
+                }
+            };
+            if device.arch != Some(Arch::V1) && is_alone(files, &answer.read) {
+                self.attached.remove(node);
+                needless.push(attached);
+            } else {
                 self.attached.insert(*node, attached);
             }
-            match answer.read {
-                Ok(read) => fill(files, device, read, &mut commands, problems),
-                Err(error) => problems.push(Problem {
-                    device: Some(device.host_index),
-                    text: format!("cannot ask for its processes: {}", advice(&error)),
-                }),
-            }
+            fill(files, device, answer.read, &mut commands, problems);
+        }
+        // Devices that have gone.
+        let gone: Vec<u32> = self.attached.keys().copied().filter(|n| !known.contains(n)).collect();
+        needless.extend(gone.iter().filter_map(|node| self.attached.remove(node)));
+        self.detach(needless);
+    }
+
+    /// Lets a device be asked.
+    fn start(
+        &self,
+        nodes: &Arc<dyn Nodes>,
+        node: u32,
+        device: &Device,
+        datastores: bool,
+    ) -> io::Result<Receiver<Answer>> {
+        let (sender, receiver) = channel();
+        let (nodes, known) = (Arc::clone(nodes), self.attached.get(&node).cloned());
+        let missing = Missing { connected: device.connected.is_none(), bdf: device.bdf.is_none() };
+        let length = if datastores { nds::SIZE } else { nds::HEAD };
+        let ask = move || {
+            // Nobody listens any more when the source was dropped.
+            let _ = sender.send(ask(&*nodes, node, known, missing, length));
+        };
+        if self.slow {
+            aside(ask)?;
+        } else {
+            ask();
+        }
+        Ok(receiver)
+    }
+
+    /// Closes in the background. Without a thread to be had it is done here:
+    /// what was to be dropped there is dropped with the thread's closure.
+    fn detach(&mut self, nodes: Vec<Attached>) {
+        if self.slow {
+            let closing = nodes.into_iter().filter_map(|node| aside(move || drop(node)).ok());
+            self.closing.extend(closing);
+        }
+    }
+
+    /// Waits for the closes under way: until then the use count is too high.
+    fn closed(&mut self) {
+        for thread in self.closing.drain(..) {
+            // A close that panicked has closed all the same.
+            let _ = thread.join();
         }
     }
 }
 
 impl Drop for Users {
     fn drop(&mut self) {
-        if !self.slow {
-            return;
-        }
-        let attached = std::mem::take(&mut self.attached);
-        let closing: Vec<_> =
-            attached.into_values().map(|node| std::thread::spawn(move || drop(node))).collect();
-        for thread in closing {
-            let _ = thread.join();
-        }
+        let attached = std::mem::take(&mut self.attached).into_values().collect();
+        self.detach(attached);
+        self.closed();
     }
+}
+
+/// Whether this process is the only one that is attached. The driver lists it
+/// by its pid on the host, which is not known in a pid namespace; but since it
+/// is on the list, it is alone when nobody else is.
+fn is_alone(files: &dyn Files, read: &Read) -> bool {
+    let Ok(users) = &read.users else { return false };
+    match users.as_slice() {
+        [] => true,
+        [(only, _)] => only.pid == std::process::id() || !files.shows_host_processes(),
+        _ => false,
+    }
+}
+
+/// A device that did not answer in time: one that is not attached to yet hangs
+/// in the open, which is how a reset shows.
+fn silent(device: &mut Device, attached: bool, deadline: Duration) -> Problem {
+    let seconds = deadline.as_secs_f64();
+    let (state, text) = if attached {
+        let text = format!("did not answer within {seconds:.1} s: its processes are unknown");
+        (DeviceState::Unresponsive, text)
+    } else {
+        let text = format!(
+            "did not open within {seconds:.1} s: it is in reset, its processes are unknown"
+        );
+        (DeviceState::Reset, text)
+    };
+    // What the leaf said was read before.
+    device.state = Some(state);
+    Problem { device: Some(device.host_index), text }
 }
 
 /// Whether an attaching open makes sense. The caller says what is wrong with a
@@ -139,37 +223,43 @@ fn ask(
     nodes: &dyn Nodes,
     node: u32,
     known: Option<Attached>,
-    links: bool,
+    missing: Missing,
     length: usize,
 ) -> Answer {
-    let attached = match known {
-        Some(attached) => attached,
-        None => match nodes.attach(node) {
-            Ok(attached) => Arc::new(Mutex::new(attached)),
-            Err(error) => return Answer { attached: None, read: Err(error) },
-        },
+    let attached = match known.map_or_else(|| attach(nodes, node), Ok) {
+        Ok(attached) => attached,
+        Err(error) => {
+            let read = Read { connected: None, bdf: None, users: Ok(Vec::new()) };
+            return Answer { attached: Err(error), read };
+        }
     };
     let read = {
         // A thread that panicked while asking leaves nothing half done.
         let device = attached.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        ask_attached(&**device, links, length)
+        ask_attached(&**device, missing, length)
     };
-    Answer { attached: Some(attached), read }
+    Answer { attached: Ok(attached), read }
 }
 
-fn ask_attached(device: &dyn AttachedNode, links: bool, length: usize) -> io::Result<Read> {
-    let connected = links.then(|| device.connected().ok()).flatten();
-    let users = device
-        .users()?
-        .into_iter()
-        .map(|user| {
-            // A process can end between the two questions; then it has no
-            // datastore any more and is shown as it was listed.
-            let datastore = device.datastore(user.pid, length).ok().flatten();
-            (user, datastore)
-        })
-        .collect();
-    Ok(Read { connected, users })
+fn attach(nodes: &dyn Nodes, node: u32) -> io::Result<Attached> {
+    Ok(Arc::new(Mutex::new(nodes.attach(node)?)))
+}
+
+fn ask_attached(device: &dyn AttachedNode, missing: Missing, length: usize) -> Read {
+    let connected = missing.connected.then(|| device.connected().ok()).flatten();
+    let bdf = missing.bdf.then(|| device.bdf().ok()).flatten();
+    let users = device.users().map(|users| {
+        users
+            .into_iter()
+            .map(|user| {
+                // A process can end between the two questions; then it has no
+                // datastore any more and is shown as it was listed.
+                let datastore = device.datastore(user.pid, length).ok().flatten();
+                (user, datastore)
+            })
+            .collect()
+    });
+    Read { connected, bdf, users }
 }
 
 fn fill(
@@ -182,9 +272,22 @@ fn fill(
     if device.connected.is_none() {
         device.connected = read.connected;
     }
+    if device.bdf.is_none() {
+        device.bdf = read.bdf;
+    }
+    let users = match read.users {
+        Ok(users) => users,
+        Err(error) => {
+            let text = format!(
+                "request DEVICE_GET_ALL_APPS_INFO failed: {error}; its processes are unknown"
+            );
+            problems.push(Problem { device: Some(device.host_index), text });
+            return;
+        }
+    };
     let cores = device.core_count.unwrap_or(0);
-    let mut processes = Vec::with_capacity(read.users.len());
-    for (user, bytes) in read.users {
+    let mut processes = Vec::with_capacity(users.len());
+    for (user, bytes) in users {
         let command = commands.entry(user.pid).or_insert_with(|| command(files, user.pid));
         let datastore = bytes.and_then(|bytes| match datastore(&bytes, cores) {
             Ok(store) => store,
@@ -243,18 +346,140 @@ fn command(files: &dyn Files, pid: u32) -> Option<String> {
     Some(args.join(" ")).filter(|command| !command.is_empty())
 }
 
-/// The reason of a failed open with what to do about it.
-pub(crate) fn advice(error: &io::Error) -> String {
+/// The reason of a failed attaching open with what to do about it.
+fn advice(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::PermissionDenied => String::from(
-            "permission denied; run as root or install the udev rule that opens /dev/neuron*",
-        ),
         io::ErrorKind::ResourceBusy => {
             String::from("busy: 16 processes are attached to it already")
         }
         io::ErrorKind::InvalidInput => {
             String::from("the device has failed (EINVAL); reset it or reload the driver")
         }
-        _ => error.to_string(),
+        _ => cannot_open(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::aside::refusing;
+    use crate::driver::{FreeNode, HostFiles};
+
+    /// Devices that say who is attached, and how many are open.
+    #[derive(Debug, Default)]
+    struct Listing {
+        pids: Vec<u32>,
+        refuses_users: bool,
+        open: Arc<Mutex<i32>>,
+    }
+
+    impl Nodes for Listing {
+        fn open_free(&self, _: u32) -> io::Result<Box<dyn FreeNode>> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+        fn attach(&self, _: u32) -> io::Result<Box<dyn AttachedNode>> {
+            *self.open.lock().unwrap() += 1;
+            let open = Arc::clone(&self.open);
+            let (pids, refuses_users) = (self.pids.clone(), self.refuses_users);
+            Ok(Box::new(Listed(Self { pids, refuses_users, open })))
+        }
+    }
+
+    #[derive(Debug)]
+    struct Listed(Listing);
+
+    impl Drop for Listed {
+        fn drop(&mut self) {
+            *self.0.open.lock().unwrap() -= 1;
+        }
+    }
+
+    impl AttachedNode for Listed {
+        fn connected(&self) -> io::Result<Vec<u32>> {
+            Ok(vec![3, 1])
+        }
+        fn users(&self) -> io::Result<Vec<AppInfo>> {
+            if self.0.refuses_users {
+                return Err(io::Error::other("the driver returned 9"));
+            }
+            let user = |pid: &u32| AppInfo {
+                pid: *pid,
+                locks: Vec::new(),
+                host_memory: 0,
+                device_memory: 0,
+            };
+            Ok(self.0.pids.iter().map(user).collect())
+        }
+        fn datastore(&self, _: u32, _: usize) -> io::Result<Option<Vec<u8>>> {
+            Ok(None)
+        }
+    }
+
+    const ASKING: Asking = Asking { datastores: false, deadline: Duration::from_secs(10) };
+
+    fn files() -> HostFiles {
+        // A root of its own shows the host's processes, in a namespace too.
+        HostFiles::open(std::path::Path::new("/proc")).unwrap()
+    }
+
+    fn read(users: &mut Users, nodes: &Arc<dyn Nodes>, device: &mut Device) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        users.read(&files(), nodes, &mut [(0, device)], ASKING, &mut problems);
+        users.closed();
+        problems
+    }
+
+    /// How many are open after a reading, and after the source is gone.
+    fn open_after(pids: Vec<u32>, arch: Arch) -> (i32, i32) {
+        let listing = Listing { pids, ..Listing::default() };
+        let open = Arc::clone(&listing.open);
+        let nodes: Arc<dyn Nodes> = Arc::new(listing);
+        let mut users = Users::default();
+        let mut device = Device { arch: Some(arch), ..Device::default() };
+        assert_eq!(read(&mut users, &nodes, &mut device), []);
+        assert!(device.processes.is_some());
+        let during = *open.lock().unwrap();
+        drop(users);
+        let after = *open.lock().unwrap();
+        (during, after)
+    }
+
+    #[test]
+    fn stays_attached_only_where_others_are_or_closing_is_dear() {
+        let me = std::process::id();
+        assert_eq!(open_after(vec![me], Arch::V2), (0, 0));
+        assert_eq!(open_after(vec![], Arch::V2), (0, 0));
+        assert_eq!(open_after(vec![me, me + 1], Arch::V2), (1, 0));
+        assert_eq!(open_after(vec![me + 1], Arch::V3), (1, 0));
+        assert_eq!(open_after(vec![me], Arch::V1), (1, 0));
+    }
+
+    #[test]
+    fn an_answer_is_kept_when_another_fails() {
+        let nodes: Arc<dyn Nodes> = Arc::new(Listing { refuses_users: true, ..Listing::default() });
+        let mut device = Device::default();
+        let problems = read(&mut Users::default(), &nodes, &mut device);
+        assert_eq!(device.connected, Some(vec![3, 1]));
+        assert_eq!(device.processes, None);
+        assert_eq!(problems.len(), 1);
+        assert!(problems[0].text.contains("DEVICE_GET_ALL_APPS_INFO"), "{problems:?}");
+    }
+
+    #[test]
+    fn without_threads_it_is_said_and_closed_all_the_same() {
+        let listing = Listing { pids: vec![1, 2], ..Listing::default() };
+        let open = Arc::clone(&listing.open);
+        let nodes: Arc<dyn Nodes> = Arc::new(listing);
+        let mut users = Users::default();
+        assert_eq!(read(&mut users, &nodes, &mut Device::default()), []);
+        assert_eq!(*open.lock().unwrap(), 1);
+        refusing::set(true);
+        let mut device = Device::default();
+        let problems = read(&mut users, &nodes, &mut device);
+        drop(users);
+        refusing::set(false);
+        assert_eq!(device.processes, None);
+        assert!(problems[0].text.contains("no thread"), "{problems:?}");
+        assert_eq!(*open.lock().unwrap(), 0);
     }
 }

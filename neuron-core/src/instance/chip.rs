@@ -34,6 +34,23 @@ impl Arch {
         }
     }
 
+    /// Physical NeuronCores of a device, where all products of the generation
+    /// have the same.
+    pub fn core_count(self) -> Option<u32> {
+        self.common(Chip::core_count)
+    }
+
+    /// Device memory, where all products of the generation have the same.
+    pub fn memory(self) -> Option<Bytes> {
+        self.common(Chip::memory)
+    }
+
+    fn common<T: PartialEq>(self, fact: impl Fn(Chip) -> T) -> Option<T> {
+        let mut facts = Chip::ALL.into_iter().filter(|chip| chip.arch() == self).map(fact);
+        let first = facts.next()?;
+        facts.all(|other| other == first).then_some(first)
+    }
+
     /// The driver's number.
     pub const fn number(self) -> u32 {
         match self {

@@ -1,7 +1,9 @@
 //! The inventory: devices, links, logical cores and users. What neuron-ls shows.
 
+use super::printable;
+use super::problems::told;
 use crate::instance::{Arch, Chip};
-use crate::sample::{DeviceState, Origin, Problem, Sample};
+use crate::sample::{Device, DeviceState, Origin, Problem, Sample};
 use crate::units::{Bdf, Bytes};
 
 /// The devices of a machine and who uses them.
@@ -20,7 +22,7 @@ pub struct Inventory {
     pub logical_nc_config: Option<u32>,
     /// Ascending by index.
     pub devices: Vec<DeviceRow>,
-    /// What could not be read.
+    /// What could not be read; the text names the device.
     pub problems: Vec<Problem>,
 }
 
@@ -80,8 +82,12 @@ pub struct ProcessRow {
     pub tag: Option<String>,
 }
 
+/// Most cores of a device that are believed; the newest chip has 8. A sample
+/// from a recording may hold any number.
+const MAX_CORES: u32 = 128;
+
 impl Inventory {
-    /// Derives the inventory of a sample.
+    /// Derives the inventory of a sample. Texts come out [`printable`].
     pub fn of(sample: &Sample) -> Self {
         let configurable =
             sample.devices.iter().filter_map(|d| d.chip).find(|chip| chip.default_lnc() > 1);
@@ -89,46 +95,73 @@ impl Inventory {
             Some(chip) => sample.host.logical_nc_config.unwrap_or(chip.default_lnc()),
             None => 1,
         };
-        let mut devices: Vec<DeviceRow> = sample
-            .devices
-            .iter()
-            .map(|device| {
-                let physical = device.core_count.or(device.chip.map(|c| c.core_count()));
-                let core_count = physical.map(|n| n / lnc.max(1));
-                DeviceRow {
-                    index: device.index,
-                    host_index: device.host_index,
-                    arch: device.arch,
-                    chip: device.chip,
-                    state: device.state,
-                    core_count,
-                    core_ids: core_count
-                        .map(|n| (device.index * n..(device.index + 1) * n).collect())
-                        .unwrap_or_default(),
-                    memory: device.chip.map(Chip::memory),
-                    connected: device.connected.clone(),
-                    bdf: device.bdf,
-                    cpu_affinity: device.cpu_affinity.clone(),
-                    numa_node: device.numa_node,
-                    serial_number: device.serial_number.clone(),
-                    processes: device
-                        .processes
-                        .as_ref()
-                        .map(|list| list.iter().map(ProcessRow::of).collect()),
-                }
-            })
-            .collect();
+        let mut problems = sample.problems.clone();
+        let mut devices: Vec<DeviceRow> =
+            sample.devices.iter().map(|device| row(device, lnc, &mut problems)).collect();
         devices.sort_by_key(|d| d.index);
         Self {
-            origin: sample.origin.clone(),
-            instance_type: sample.host.instance_type.clone(),
-            instance_id: sample.host.instance_id.clone(),
-            driver_version: sample.host.driver_version.clone(),
+            origin: match &sample.origin {
+                Origin::Kernel => Origin::Kernel,
+                Origin::Root(root) => Origin::Root(printable(root)),
+                Origin::Simulated(name) => Origin::Simulated(printable(name)),
+            },
+            instance_type: clean(&sample.host.instance_type),
+            instance_id: clean(&sample.host.instance_id),
+            driver_version: clean(&sample.host.driver_version),
             logical_nc_config: configurable.map(|_| lnc),
             devices,
-            problems: sample.problems.clone(),
+            problems: told(&sample.devices, &problems),
         }
     }
+}
+
+fn clean(text: &Option<String>) -> Option<String> {
+    text.as_deref().map(printable)
+}
+
+fn row(device: &Device, lnc: u32, problems: &mut Vec<Problem>) -> DeviceRow {
+    let arch = device.arch.or(device.chip.map(Chip::arch));
+    let cores = cores(device, arch, lnc);
+    let memory = device.chip.map(Chip::memory).or_else(|| arch?.memory());
+    let mut unknown = |text: String| {
+        problems.push(Problem { device: Some(device.host_index), text });
+    };
+    if let Err(reason) = &cores {
+        unknown(format!("NeuronCores unknown: {reason}"));
+    }
+    if memory.is_none() {
+        unknown(String::from("memory unknown: nothing tells the generation"));
+    }
+    let core_count = cores.as_ref().ok().and_then(|ids| u32::try_from(ids.len()).ok());
+    DeviceRow {
+        index: device.index,
+        host_index: device.host_index,
+        arch,
+        chip: device.chip,
+        state: device.state,
+        core_count,
+        core_ids: cores.unwrap_or_default(),
+        memory,
+        connected: device.connected.clone(),
+        bdf: device.bdf,
+        cpu_affinity: clean(&device.cpu_affinity),
+        numa_node: device.numa_node,
+        serial_number: clean(&device.serial_number),
+        processes: device.processes.as_ref().map(|list| list.iter().map(ProcessRow::of).collect()),
+    }
+}
+
+/// Ids of the logical cores of a device, or why they are not known.
+fn cores(device: &Device, arch: Option<Arch>, lnc: u32) -> Result<Vec<u32>, String> {
+    let physical = device.core_count.or_else(|| arch?.core_count());
+    let physical = physical.ok_or("neither the driver nor a table of the generation tells")?;
+    if physical > MAX_CORES {
+        return Err(format!("{physical} were reported, at most {MAX_CORES} are believed"));
+    }
+    let count = physical / lnc.max(1);
+    let first = device.index.checked_mul(count);
+    let range = first.and_then(|first| Some(first..first.checked_add(count)?));
+    range.map(Iterator::collect).ok_or_else(|| format!("index {} cannot be", device.index))
 }
 
 impl ProcessRow {
@@ -138,7 +171,7 @@ impl ProcessRow {
         let store = process.datastore.as_ref();
         Self {
             pid: process.pid,
-            command: process.command.clone().unwrap_or_default(),
+            command: clean(&process.command).unwrap_or_default(),
             runtime_version: store.map(|store| {
                 let word = store.device.get(&RUNTIME_VERSION).copied().unwrap_or(0);
                 PackedVersion::from_packed(word)
@@ -146,7 +179,7 @@ impl ProcessRow {
             }),
             host_memory: process.host_memory.map(Bytes::from_bytes),
             device_memory: process.device_memory.map(Bytes::from_bytes),
-            tag: store.and_then(|store| store.tag.clone()),
+            tag: store.and_then(|store| clean(&store.tag)),
         }
     }
 }

@@ -4,6 +4,9 @@
 //! of a sample and, where rates are shown, the previous sample.
 
 mod inventory;
+mod printable;
+mod problems;
 
 pub use crate::sample::{DeviceState, Origin, Problem};
 pub use inventory::{DeviceRow, Inventory, ProcessRow};
+pub use printable::printable;

@@ -131,7 +131,7 @@ pub enum DeviceState {
     Ready,
     /// The last reset failed; an attaching open gives `EINVAL`.
     Invalid,
-    /// The device is there but gave no answer.
+    /// The device lets itself be attached to and then gives no answer.
     Unresponsive,
 }
 

@@ -135,8 +135,13 @@ pub fn processes(fd: BorrowedFd<'_>, flags: u16, capacity: u16) -> io::Result<Ve
     Ok(bytes)
 }
 
-/// For requests of which a positive result is an error.
-pub(super) fn refuse_positive(returned: i32) -> io::Result<()> {
+/// For requests of which a positive result is an error: the driver returns the
+/// number of bytes that it could not copy (driver.md §3.1).
+///
+/// # Errors
+///
+/// `Other` for everything but 0.
+pub fn refuse_positive(returned: i32) -> io::Result<()> {
     match returned {
         0 => Ok(()),
         other => Err(io::Error::other(format!("the driver returned {other}"))),

@@ -85,6 +85,12 @@ pub struct Moody<N> {
     pub hangs: BTreeMap<u32, Duration>,
     /// Attaching to these fails with this errno.
     pub refuses: BTreeMap<u32, i32>,
+    /// Requests for PCI addresses without attaching fail with this errno.
+    pub refuses_bdf: Option<i32>,
+    /// The PCI address that an attached device gives.
+    pub attached_bdf: Option<Bdf>,
+    /// Pids that are attached as well.
+    pub also: Vec<u32>,
     pub free_opens: AtomicUsize,
     pub attaches: AtomicUsize,
     pub requests: std::sync::Arc<AtomicUsize>,
@@ -96,9 +102,24 @@ impl<N> Moody<N> {
             inner,
             hangs: BTreeMap::new(),
             refuses: BTreeMap::new(),
+            refuses_bdf: None,
+            attached_bdf: None,
+            also: Vec::new(),
             free_opens: AtomicUsize::new(0),
             attaches: AtomicUsize::new(0),
             requests: std::sync::Arc::default(),
+        }
+    }
+}
+
+impl<N> Moody<N> {
+    fn counted<T>(&self, inner: T) -> Counted<T> {
+        Counted {
+            inner,
+            requests: self.requests.clone(),
+            refuses_bdf: self.refuses_bdf,
+            attached_bdf: self.attached_bdf,
+            also: self.also.clone(),
         }
     }
 }
@@ -107,7 +128,7 @@ impl<N: Nodes> Nodes for Moody<N> {
     fn open_free(&self, node: u32) -> io::Result<Box<dyn FreeNode>> {
         self.free_opens.fetch_add(1, Ordering::Relaxed);
         let inner = self.inner.open_free(node)?;
-        Ok(Box::new(Counted { inner, requests: self.requests.clone() }))
+        Ok(Box::new(self.counted(inner)))
     }
 
     fn attach(&self, node: u32) -> io::Result<Box<dyn AttachedNode>> {
@@ -119,7 +140,7 @@ impl<N: Nodes> Nodes for Moody<N> {
             return Err(io::Error::from_raw_os_error(*errno));
         }
         let inner = self.inner.attach(node)?;
-        Ok(Box::new(Counted { inner, requests: self.requests.clone() }))
+        Ok(Box::new(self.counted(inner)))
     }
 }
 
@@ -127,6 +148,9 @@ impl<N: Nodes> Nodes for Moody<N> {
 struct Counted<T> {
     inner: T,
     requests: std::sync::Arc<AtomicUsize>,
+    refuses_bdf: Option<i32>,
+    attached_bdf: Option<Bdf>,
+    also: Vec<u32>,
 }
 
 impl FreeNode for Counted<Box<dyn FreeNode>> {
@@ -137,11 +161,18 @@ impl FreeNode for Counted<Box<dyn FreeNode>> {
 
     fn bdf(&self, ahead: u32) -> io::Result<Bdf> {
         self.requests.fetch_add(1, Ordering::Relaxed);
-        self.inner.bdf(ahead)
+        match self.refuses_bdf {
+            Some(errno) => Err(io::Error::from_raw_os_error(errno)),
+            None => self.inner.bdf(ahead),
+        }
     }
 }
 
 impl AttachedNode for Counted<Box<dyn AttachedNode>> {
+    fn bdf(&self) -> io::Result<Bdf> {
+        self.attached_bdf.ok_or_else(|| io::ErrorKind::Unsupported.into())
+    }
+
     fn connected(&self) -> io::Result<Vec<u32>> {
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.inner.connected()
@@ -149,7 +180,14 @@ impl AttachedNode for Counted<Box<dyn AttachedNode>> {
 
     fn users(&self) -> io::Result<Vec<AppInfo>> {
         self.requests.fetch_add(1, Ordering::Relaxed);
-        self.inner.users()
+        let mut users = self.inner.users()?;
+        users.extend(self.also.iter().map(|pid| AppInfo {
+            pid: *pid,
+            locks: Vec::new(),
+            host_memory: 0,
+            device_memory: 0,
+        }));
+        Ok(users)
     }
 
     fn datastore(&self, pid: u32, length: usize) -> io::Result<Option<Vec<u8>>> {

@@ -114,8 +114,9 @@ impl Graph {
     /// On a ring whose lowest device is linked to the next this counts up.
     fn walk(&self, start: usize) -> Vec<usize> {
         let mut order = vec![start];
+        let mut met = BTreeSet::from([start]);
         let mut at = start;
-        while let Some(next) = self.of_position(at).find(|next| !order.contains(next)) {
+        while let Some(next) = self.of_position(at).find(|next| met.insert(*next)) {
             order.push(next);
             at = next;
         }
