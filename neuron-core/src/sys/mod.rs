@@ -1,5 +1,4 @@
-//! The only `unsafe` code outside the C library: ioctl, mmap and a look at
-//! stdout before `main`.
+//! The only `unsafe` code outside the C library: ioctl and mmap.
 //!
 //! Everything that is public here is safe to call: a request is only made with
 //! an argument of the struct that belongs to it, and arguments that hold
@@ -11,10 +10,8 @@ mod ioctl;
 mod lists;
 mod map;
 mod open;
-mod stdout;
 
 pub use ioctl::{Arg, call, processes, refuse_positive};
 pub use lists::{hardware_counters, logical_to_physical, memory_chunks};
 pub use map::Mapping;
 pub use open::{Attached, FreeAccess};
-pub use stdout::stdout_was_closed;
