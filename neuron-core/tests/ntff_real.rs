@@ -19,6 +19,7 @@ use neuron_core::ntff::layout::{self, name};
 use neuron_core::ntff::messages::BlockType;
 use neuron_core::ntff::notification::{DmaStep, Engine, ExplicitBody};
 use neuron_core::ntff::program::PatchMap;
+use neuron_core::ntff::window::Windows;
 use neuron_core::ntff::{Mode, Notification, Reader, Rule, SectionKind, Writer, program};
 use ntff_support::{TRACES, Whole, bytes, options};
 use prost::Message as _;
@@ -317,6 +318,50 @@ fn program_counters_lead_into_the_captured_programs() {
                 let map = PatchMap::new(patch).unwrap();
                 assert_eq!(map.neff_slot(0), None, "every program has a prologue");
             }
+        }
+    }
+}
+
+/// ntff.md §7.4: the stored window of form 6 starts and ends five cycles before
+/// a NOTIFY of PE on the lead core ends (the end of attn-tkg does not, it lies
+/// 18.75 ns before the last NOTIFY of any engine), and the rule for older forms,
+/// applied here, starts within 25 ns of a NOTIFY on every core.
+#[test]
+fn windows_by_the_rule_of_older_forms() {
+    for file in TRACES {
+        let whole = Whole::read(&bytes(file), Mode::Strict);
+        let mut windows = Windows::new(&whole.info);
+        for (section, blob) in whole.sections.iter().zip(&whole.blobs) {
+            // In pieces, as a reader gives them.
+            for (at, piece) in (0_u64..).step_by(128).zip(blob.chunks(128)) {
+                windows.program(section, at, piece);
+            }
+        }
+        let mut notifies: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        let mut pe: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        for event in whole.events() {
+            let Notification::End(end) = event.notification else { continue };
+            windows.end(event.core, end, event.time);
+            if windows.is_notify(event.core, end.engine, end.pc) {
+                notifies.entry(event.core).or_default().push(event.time.ps());
+                if end.engine == Engine::Pe {
+                    pe.entry(event.core).or_default().push(event.time.ps());
+                }
+            }
+        }
+        let lead = layout::subgraphs(&whole.info).next().unwrap().nc_idx;
+        // Five cycles of 1.2 GHz are 4166.67 ps.
+        // Five cycles of 1.2 GHz are 4166.67 ps.
+        let window = &whole.info.execution_timeline[0];
+        let marks =
+            |time: u64| pe[&lead].iter().any(|pe| (4166..=4167).contains(&pe.wrapping_sub(time)));
+        assert!(marks(window.start), "{file}");
+        assert_eq!(marks(window.end), file != "attn-tkg.ntff", "{file}");
+        for graph in layout::subgraphs(&whole.info) {
+            let (start, end) = windows.window(&whole.info, graph.nc_idx).unwrap();
+            assert_eq!(end.ps() - start.ps(), graph.exec_duration);
+            let near = notifies[&graph.nc_idx].iter().map(|n| n.abs_diff(start.ps())).min();
+            assert!(near.unwrap() <= 25_000, "{file} core {}: {near:?} ps", graph.nc_idx);
         }
     }
 }

@@ -9,12 +9,13 @@ use super::frames::{FrameReader, Framed, InspectFile, write_frame};
 use super::messages::{
     CpuUtil, HostMemUsage, NotificationTraceType as TraceType, NtraceEvent, NtraceInfo,
 };
-use super::notification::{Completion, Decoder};
+use super::notification::{Completion, Decoder, Notification};
 use super::orphans::Orphans;
 use super::program::PatchMap;
 use super::reader::{Mode, Options, Reader};
 use super::record::{self, Record};
 use super::summary::Summary;
+use super::window::Windows;
 use super::writer::Writer;
 use super::{Header, Limits, layout, root, schema};
 
@@ -94,12 +95,21 @@ fn read(data: &[u8], mode: Mode) -> Option<Seen> {
     let mut summary = Summary::new(&info, &sections, reader.header().blobs_start());
     let mut blobs = vec![Vec::new(); sections.len()];
     let (mut bytes, mut orphans) = (0, Orphans::default());
+    let mut windows = Windows::new(&info);
     while let Some(chunk) = reader.next_chunk().ok()? {
         assert!(!chunk.bytes.is_empty(), "an empty chunk");
         bytes += chunk.bytes.len();
         summary.count(chunk.index, chunk.bytes);
+        let Some(section) = sections.get(chunk.index) else { continue };
+        windows.program(section, chunk.offset, chunk.bytes);
         if let Some(decoder) = summary.decoder(chunk.index) {
-            record::records(chunk.bytes).for_each(|r| orphans.see(decoder.decode(r)));
+            for record in record::records(chunk.bytes) {
+                let notification = decoder.decode(record);
+                orphans.see(notification);
+                if let Notification::End(end) = notification {
+                    windows.end(section.core, end, decoder.time(record, notification));
+                }
+            }
         }
         if let Some(blob) = blobs.get_mut(chunk.index) {
             assert!(
@@ -107,6 +117,11 @@ fn read(data: &[u8], mode: Mode) -> Option<Seen> {
                 "chunks of a section come in order"
             );
             blob.extend_from_slice(chunk.bytes);
+        }
+    }
+    for core in summary.cores().keys() {
+        if let Some((start, end)) = windows.window(&info, *core) {
+            assert!(start < end, "a window ends before it starts");
         }
     }
     let mut findings = reader.findings().clone();

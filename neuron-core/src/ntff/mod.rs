@@ -26,6 +26,7 @@ pub mod reader;
 pub mod record;
 pub mod root;
 pub mod summary;
+pub mod window;
 pub mod wire;
 pub mod writer;
 
