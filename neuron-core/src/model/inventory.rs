@@ -87,7 +87,7 @@ pub struct ProcessRow {
 const MAX_CORES: u32 = 128;
 
 impl Inventory {
-    /// Derives the inventory of a sample. Texts come out [`printable`].
+    /// Derives the inventory of a sample. Texts come out [`printable()`].
     pub fn of(sample: &Sample) -> Self {
         let configurable =
             sample.devices.iter().filter_map(|d| d.chip).find(|chip| chip.default_lnc() > 1);

@@ -91,7 +91,9 @@ pub(super) fn crates_take_the_workspace_lints(files: &[File]) -> Vec<Finding> {
         .filter(|file| file.path.ends_with("/Cargo.toml") && file.path != "tests/Cargo.toml")
         .filter(|file| {
             let lines: Vec<_> = file.text.lines().map(str::trim).collect();
-            !lines.windows(2).any(|pair| pair == ["[lints]", "workspace = true"])
+            // A package that is a workspace of its own has none to take from.
+            !lines.contains(&"[workspace]")
+                && !lines.windows(2).any(|pair| pair == ["[lints]", "workspace = true"])
         })
         .map(|file| Finding::new(&file.path, "has no [lints] workspace = true"))
         .collect()

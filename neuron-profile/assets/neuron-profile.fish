@@ -1,0 +1,136 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_neuron_profile_global_optspecs
+    string join \n h/help V/version
+end
+
+function __fish_neuron_profile_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_neuron_profile_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_neuron_profile_using_subcommand
+    set -l cmd (__fish_neuron_profile_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -s h -l help -d 'Print help'
+complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "neff" -d 'Look into a NEFF, take it apart, put it together'
+complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "ntff" -d 'Look into NTFF traces and the files of inspect runs'
+complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and not __fish_seen_subcommand_from info ls cat disasm unpack pack verify help" -s h -l help -d 'Print help'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and not __fish_seen_subcommand_from info ls cat disasm unpack pack verify help" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and not __fish_seen_subcommand_from info ls cat disasm unpack pack verify help" -f -a "info" -d 'Show header, inputs and outputs, and programs'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and not __fish_seen_subcommand_from info ls cat disasm unpack pack verify help" -f -a "ls" -d 'List the members'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and not __fish_seen_subcommand_from info ls cat disasm unpack pack verify help" -f -a "cat" -d 'Write members to stdout'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and not __fish_seen_subcommand_from info ls cat disasm unpack pack verify help" -f -a "disasm" -d 'List the instructions'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and not __fish_seen_subcommand_from info ls cat disasm unpack pack verify help" -f -a "unpack" -d 'Write the members into a folder'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and not __fish_seen_subcommand_from info ls cat disasm unpack pack verify help" -f -a "pack" -d 'Make a NEFF of a folder\'s files'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and not __fish_seen_subcommand_from info ls cat disasm unpack pack verify help" -f -a "verify" -d 'Check everything; exit code 1 if a strict reader refuses the file'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and not __fish_seen_subcommand_from info ls cat disasm unpack pack verify help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from info" -s o -l output -d 'Form of the result' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from info" -l strict -d 'Refuse a file that breaks a rule, instead of showing what can be read'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from info" -s w -l show-weights -d 'Show constants too'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from info" -l no-digest -d 'Leave the digest alone; it reads the whole file'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from info" -s s -l show-spills -d 'Show scratch variables too'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from info" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from info" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from ls" -s o -l output -d 'Form of the result' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from ls" -l strict -d 'Refuse a file that breaks a rule, instead of showing what can be read'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from ls" -s l -l long -d 'Offsets, owner and time too'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from ls" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from ls" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from cat" -s o -l output -d 'Form of the result' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from cat" -l strict -d 'Refuse a file that breaks a rule, instead of showing what can be read'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from cat" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from cat" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from disasm" -s o -l output -d 'Form of the result' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from disasm" -l strict -d 'Refuse a file that breaks a rule, instead of showing what can be read'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from disasm" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from disasm" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from unpack" -s o -l output -d 'Form of the result' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from unpack" -l strict -d 'Refuse a file that breaks a rule, instead of showing what can be read'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from unpack" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from unpack" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from pack" -l like -d 'Take the header fields of this NEFF; further flags change them' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from pack" -s n -l name -d 'Name of the model, at most 255 bytes' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from pack" -l label -d 'Label of the producer, at most 127 bytes' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from pack" -l uuid -d 'Id of the model, 32 hex digits; made from the content if not given' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from pack" -s k -l neff-version -d 'Format version, MAJOR.MINOR; 1.0 without features, else 2.0' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from pack" -s r -l header-version -d 'Packager version: 1 stores a SHA-256, 2 an MD5' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from pack" -s t -l num-nc -d 'NeuronCores for full speed' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from pack" -l lnc-size -d 'Physical cores of one logical core; the count of sgNN folders if not given' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from pack" -s e -l enable-feature -d 'Set a feature, by the name that `neff info` shows; may be repeated' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from pack" -l digest -d 'Form of the MD5: as it is, or words byte-reversed as current compilers do' -r -f -a "plain\t''
+swapped\t''"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from pack" -s o -l output -d 'Form of the result' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from pack" -l bare -d 'Store the archive without compression'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from pack" -l force -d 'Replace the file if it exists'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from pack" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from pack" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from verify" -s o -l output -d 'Form of the result' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from verify" -l strict -d 'Refuse a file that breaks a rule, instead of showing what can be read'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from verify" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from help" -f -a "info" -d 'Show header, inputs and outputs, and programs'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from help" -f -a "ls" -d 'List the members'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from help" -f -a "cat" -d 'Write members to stdout'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from help" -f -a "disasm" -d 'List the instructions'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from help" -f -a "unpack" -d 'Write the members into a folder'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from help" -f -a "pack" -d 'Make a NEFF of a folder\'s files'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Check everything; exit code 1 if a strict reader refuses the file'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and not __fish_seen_subcommand_from info dump verify help" -s h -l help -d 'Print help'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and not __fish_seen_subcommand_from info dump verify help" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and not __fish_seen_subcommand_from info dump verify help" -f -a "info" -d 'What was captured: versions, programs, records per core, times'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and not __fish_seen_subcommand_from info dump verify help" -f -a "dump" -d 'The message by field name, and every record'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and not __fish_seen_subcommand_from info dump verify help" -f -a "verify" -d 'Check every rule of the format; exit code 3 when one is broken'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and not __fish_seen_subcommand_from info dump verify help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from info" -s o -l output -d 'Form of the result' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from info" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from info" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from dump" -s o -l output -d 'Form of the result' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from dump" -l no-records -d 'Leave the records out'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from dump" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from dump" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from verify" -s o -l output -d 'Form of the result' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from verify" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from help" -f -a "info" -d 'What was captured: versions, programs, records per core, times'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from help" -f -a "dump" -d 'The message by field name, and every record'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Check every rule of the format; exit code 3 when one is broken'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from neff ntff help" -f -a "neff" -d 'Look into a NEFF, take it apart, put it together'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from neff ntff help" -f -a "ntff" -d 'Look into NTFF traces and the files of inspect runs'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from neff ntff help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "info" -d 'Show header, inputs and outputs, and programs'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "ls" -d 'List the members'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "cat" -d 'Write members to stdout'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "disasm" -d 'List the instructions'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "unpack" -d 'Write the members into a folder'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "pack" -d 'Make a NEFF of a folder\'s files'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "verify" -d 'Check everything; exit code 1 if a strict reader refuses the file'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from ntff" -f -a "info" -d 'What was captured: versions, programs, records per core, times'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from ntff" -f -a "dump" -d 'The message by field name, and every record'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from ntff" -f -a "verify" -d 'Check every rule of the format; exit code 3 when one is broken'
