@@ -4,6 +4,7 @@
 #![allow(dead_code, unreachable_pub, missing_docs, clippy::unwrap_used, clippy::panic)]
 
 pub mod doubles;
+pub mod reading;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
