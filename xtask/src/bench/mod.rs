@@ -6,16 +6,25 @@ mod stats;
 use anyhow::Result;
 use clap::Subcommand;
 
+use crate::run::Run;
+
 /// What is measured.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
     /// neuron-ls against lsblk and lspci, as whole processes.
     Ls(ls::Options),
+    /// The formats: NEFF, NTFF and the instruction set, throughput per core and whole process.
+    Formats,
 }
 
 /// Runs one bench.
 pub(crate) fn run(bench: &Bench) -> Result<()> {
     match bench {
         Bench::Ls(options) => ls::run(options),
+        Bench::Formats => {
+            let core = ["-p", "neuron-core", "--features", "neff,ntff,isa,sources", "--benches"];
+            Run::cargo("bench").args(core).run()?;
+            Run::cargo("bench").args(["-p", "neuron-profile", "--benches"]).run()
+        }
     }
 }
