@@ -11,6 +11,9 @@ pub enum Fault {
     /// Something in the record has no meaning here. Nothing is guessed.
     #[error("not understood: {0}")]
     NotUnderstood(String),
+    /// An opcode that no engine here runs.
+    #[error("the software NeuronCore does not run this opcode")]
+    Opcode,
     /// A data type that the operation cannot use.
     #[error("data type {0} is not supported here")]
     Type(Dtype),
