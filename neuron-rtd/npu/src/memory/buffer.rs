@@ -1,5 +1,5 @@
 //! A buffer in HBM: a variable of a NEFF, kept in pages that exist once
-//! something was written.
+//! something other than zero was written.
 
 use std::collections::BTreeMap;
 
@@ -70,6 +70,12 @@ impl Buffer {
         while !rest.is_empty() {
             let (page, inside) = place(at);
             let (now, later) = rest.split_at(rest.len().min(PAGE - inside));
+            let absent = !self.pages.contains_key(&page);
+            if absent && now.iter().all(|byte| *byte == 0) {
+                at += now.len() as u64;
+                rest = later;
+                continue;
+            }
             let page = self.pages.entry(page).or_insert_with(|| vec![0; PAGE].into_boxed_slice());
             if let Some(into) = page.get_mut(inside..inside + now.len()) {
                 into.copy_from_slice(now);
@@ -115,6 +121,8 @@ mod tests {
         buffer.read(PAGE as i64 - 17, &mut out).unwrap();
         assert_eq!(&out[..10], [0; 10]);
         assert_eq!(&out[10..][..data.len()], data);
+        assert_eq!(buffer.pages.len(), 5);
+        buffer.write(1 << 30, &vec![0; 3 * PAGE]).unwrap();
         assert_eq!(buffer.pages.len(), 5);
         assert!(buffer.read((1 << 40) - 1, &mut [0; 2]).is_err());
         assert!(buffer.write(-1, &[0]).is_err());
