@@ -212,3 +212,55 @@ fn column(memory: &OnChip, address: u32, partitions: u8, dtype: Dtype) -> Result
     let operand = Operand::find(memory, &pattern, usize::from(partitions), Element::of(dtype)?)?;
     Ok(read_all(memory, &operand).into_iter().flatten().collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use neuron_core::isa::field::Rest;
+    use neuron_core::isa::header::Header;
+    use neuron_core::isa::opcode_table::TABLE;
+
+    /// Whether an engine does something with the opcode, rather than refusing
+    /// it as such.
+    fn runs(opcode: Opcode) -> bool {
+        let info = opcode.info().unwrap();
+        let (header, body) = (Header::new(opcode), Body::empty(info.kind));
+        let instruction = Instruction { header, body, rest: Rest::NONE };
+        let mut state = State::new(info.until);
+        let program = CoreProgram::default();
+        let engine = info.engines.iter().next().unwrap();
+        let site = Site { engine, slot: 0, next: None, program: &program };
+        let result = execute(&mut state, &Hbm::default(), site, &instruction);
+        !matches!(result, Err(Fault::Opcode))
+    }
+
+    #[test]
+    fn the_table_of_the_docs_is_true() {
+        let mut table = String::from("| opcode | name | here |\n|---|---|---|\n");
+        for row in TABLE {
+            let here = match (runs(row.opcode), row.status) {
+                (true, _) => "runs",
+                (false, neuron_core::isa::opcode::Status::HeaderOnly) => "unknown layout",
+                (false, _) => "decodes only",
+            };
+            table += &format!("| {:02X} | {} | {here} |\n", row.opcode.0, row.name);
+        }
+        table += "| others | | unknown |\n";
+        let docs = include_str!("../opcodes.md");
+        assert_eq!(docs, table, "put this into src/opcodes.md:\n{table}");
+    }
+
+    #[test]
+    fn an_engine_runs_its_own_opcodes_only() {
+        let instruction =
+            Instruction::new(Opcode::DRAIN, Body::empty(neuron_core::isa::opcode::Kind::Drain));
+        let mut state = State::new(Arch::V3);
+        let program = CoreProgram::default();
+        let site = Site { engine: Engine::Sp, slot: 0, next: None, program: &program };
+        let mut instruction = instruction.unwrap();
+        assert!(execute(&mut state, &Hbm::default(), site, &instruction).is_ok());
+        instruction.header.opcode = Opcode::MATMUL;
+        let error = execute(&mut state, &Hbm::default(), site, &instruction).unwrap_err();
+        assert!(matches!(error, Fault::Reach(_)));
+    }
+}
