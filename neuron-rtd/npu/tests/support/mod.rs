@@ -1,7 +1,10 @@
 //! NumPy and ml_dtypes as an oracle: pinned versions in a folder of their own
 //! under `target/`, run by the system's `python3`.
 #![allow(dead_code, reason = "each test program uses a part")]
+#![allow(unreachable_pub, reason = "a module of tests")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+pub(crate) mod neff;
 
 use std::fs;
 use std::io::Write as _;
