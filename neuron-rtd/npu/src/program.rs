@@ -201,7 +201,7 @@ impl Loader<'_> {
             }
         }
         // Areas of scratch that variables share, by name, with their size.
-        let mut areas: BTreeMap<(Option<&str>, Option<&str>), (usize, u64)> = BTreeMap::new();
+        let mut areas: BTreeMap<[Option<&str>; 2], (usize, u64)> = BTreeMap::new();
         for (name, variable) in &subgraph.definition.var {
             core.names.insert(name.clone(), variable.var_id);
             let place = match variable.kind() {
@@ -210,7 +210,8 @@ impl Loader<'_> {
                     Err("an address table as data".to_owned())
                 }
                 Some(VarKind::Virtual) => {
-                    let area = (variable.backing_buf.as_deref(), variable.fabric_path.as_deref());
+                    let area =
+                        [&variable.backing_buf, &variable.fabric_path].map(|name| name.as_deref());
                     let start = variable.backing_variable_off.unwrap_or_default();
                     let size = variable.size.unwrap_or_default();
                     let fresh = self.hbm.buffers.len();

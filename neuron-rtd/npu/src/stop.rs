@@ -46,7 +46,7 @@ pub enum Stop {
     },
     /// An instruction cannot run.
     #[error(
-        "core {} {} slot {}: {opcode}: {fault}; record {}", at.core, at.engine, at.slot, Hex(bytes)
+        "core {} {} slot {} {opcode}: {fault}; record {}", at.core, at.engine, at.slot, Hex(bytes)
     )]
     Instruction {
         /// Where it stands.

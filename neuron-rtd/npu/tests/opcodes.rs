@@ -1,6 +1,8 @@
 //! Opcodes against NumPy, one program each: inputs come by DMA, one engine
 //! works on them, the result goes back by DMA.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
 mod support;
 
 use neuron_core::isa::address::Addr4;
@@ -75,7 +77,8 @@ impl Oracle {
             let numbers = (0..usize::from(ROWS) * usize::from(*count)).flat_map(|_| {
                 // sometimes equal, so that comparisons see that too
                 let value = self.random.normal() * 3.0;
-                let value = if self.random.next() % 4 == 0 { value.round() } else { value };
+                let value =
+                    if self.random.next().is_multiple_of(4) { value.round() } else { value };
                 value.to_le_bytes()
             });
             let bytes: Vec<u8> = numbers.collect();

@@ -1,10 +1,13 @@
 //! The attention programs of the real compiler, on random inputs, against
 //! softmax(Q^T K) V^T in fp64: computed here, and by NumPy.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
 mod support;
 
 use npu::number::Element;
 use npu::{Program, Tensors};
+use support::neff::changed;
 use support::{Random, fp64, numpy};
 
 /// A program, its data type, its sequence length, and the error that its type
@@ -50,8 +53,8 @@ fn numbers(element: Element, bytes: &[u8]) -> Vec<f64> {
     bytes.chunks_exact(element.bytes()).map(load).collect()
 }
 
-/// Attention in fp64, \[length, 128\].
-fn attention(element: Element, length: usize, inputs: &Tensors) -> Vec<f64> {
+/// Attention in fp64 with scores times `scale`, \[length, 128\].
+fn attention(element: Element, length: usize, inputs: &Tensors, scale: f64) -> Vec<f64> {
     let [q, k, v] = NAMES.map(|name| numbers(element, &inputs[name]));
     let mut out = Vec::new();
     for query in 0..length {
@@ -59,7 +62,7 @@ fn attention(element: Element, length: usize, inputs: &Tensors) -> Vec<f64> {
         for row in 0..ROWS {
             let q = q[row * length + query];
             for (score, k) in scores.iter_mut().zip(&k[row * length..]) {
-                *score += q * k;
+                *score += q * k * scale;
             }
         }
         let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -86,10 +89,33 @@ fn error(ours: &[f64], expected: &[f64]) -> f64 {
     worst / largest
 }
 
+fn file(name: &str) -> Vec<u8> {
+    std::fs::read(neuron_tests::fixture(format!("profiles/{name}.neff"))).unwrap()
+}
+
 fn run(name: &str, inputs: &Tensors) -> Tensors {
-    let file = neuron_tests::fixture(format!("profiles/{name}.neff"));
-    let program = Program::from_neff(&std::fs::read(file).unwrap()).unwrap();
-    program.run(inputs).unwrap()
+    Program::from_neff(&file(name)).unwrap().run(inputs).unwrap()
+}
+
+/// exp(scale x score - largest score) is, once divided by the sums, softmax of
+/// the scaled scores: a copy of a program with another scale in its ACTIVATE
+/// records computes that.
+#[test]
+fn an_altered_copy_computes_what_it_says() {
+    let (_, element, length, bound) = CASES[2];
+    let copy = changed(&file(CASES[2].0), "sg00/Activation.bin", |stream| {
+        let records = stream.chunks_exact_mut(64);
+        let exponentials = records.filter(|record| record[0] == 0x21 && record[35] == 7);
+        let count =
+            exponentials.map(|record| record[36..40].copy_from_slice(&0.5f32.to_le_bytes()));
+        assert!(count.count() > 0);
+    });
+    let inputs = inputs(element, length, 42);
+    let outputs = Program::from_neff(&copy).unwrap().run(&inputs).unwrap();
+    let ours = numbers(element, &outputs["kernel_out"]);
+    let scaled = error(&ours, &attention(element, length, &inputs, 0.5));
+    assert!(scaled < bound, "{scaled:e}");
+    assert!(error(&ours, &attention(element, length, &inputs, 1.0)) > 0.01);
 }
 
 #[test]
@@ -98,7 +124,7 @@ fn attention_is_right() {
         let inputs = inputs(element, length, 40);
         let outputs = run(name, &inputs);
         let ours = numbers(element, &outputs["kernel_out"]);
-        let error = error(&ours, &attention(element, length, &inputs));
+        let error = error(&ours, &attention(element, length, &inputs, 1.0));
         println!("{name}: {error:.1e} of the largest output");
         assert!(error < bound, "{name}: {error:e}");
     }

@@ -1,6 +1,8 @@
 //! The other programs of the real compiler, on random inputs, against what
 //! they compute (isa-layouts.md §8), in fp64.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
 mod support;
 
 use neuron_core::neff::Usage;
