@@ -77,7 +77,7 @@ fn what_is_not_understood_stops_the_run() {
         run(&changed(&good, "sg00/dve.bin", |stream| stream[64 + at] = byte)).map(drop).unwrap_err()
     };
     // an opcode that no table has, one without a layout, one that only decodes
-    for (opcode, name) in [(0xfe, "OP_FE"), (0x45, "POOL"), (0x72, "COPY_PREDICATED")] {
+    for (opcode, name) in [(0xfe, "OP_FE"), (0x45, "POOL"), (0x51, "TENSOR_TENSOR_BITVEC")] {
         let error = try_it(0, opcode);
         let Stop::Instruction { at, bytes, .. } = &error else { panic!("{error}") };
         assert_eq!(*at, At { core: 0, engine: Engine::Dve, slot: 1 });

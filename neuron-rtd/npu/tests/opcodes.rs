@@ -6,14 +6,14 @@
 mod support;
 
 use neuron_core::isa::address::Addr4;
-use neuron_core::isa::body::act::Activate;
+use neuron_core::isa::body::act::{Activate, ReadAccumulator};
 use neuron_core::isa::body::control::Move;
 use neuron_core::isa::body::tensor::{
-    AffineSelect, Iota, Memset, Ramp, TensorScalar, TensorTensor, Unary,
+    AffineSelect, Iota, Memset, Ramp, ScalarTensorTensor, TensorScalar, TensorTensor, Unary,
 };
 use neuron_core::isa::code::{
-    AffineCompare, AluOp, BiasSource, Dtype, DtypePair, ImmSource, OperandSource, ReduceDims,
-    Reverse,
+    AccumulatorCmd, AffineCompare, AluOp, BiasSource, Dtype, DtypePair, ImmSource, OperandSource,
+    ReduceDims, Reverse,
 };
 use neuron_core::isa::{Engine, Instruction, Opcode};
 use npu::number::Element;
@@ -187,6 +187,45 @@ fn tensor_scalar() {
     }
 }
 
+/// Layouts that are public and in no real file.
+#[test]
+fn scalar_tensor_tensor_and_predicated_copy() {
+    let Some(mut oracle) = oracle(66) else { return };
+    let body = ScalarTensorTensor {
+        src0: whole(0, COUNT),
+        src1: whole(1, COUNT),
+        op0: AluOp::MULTIPLY,
+        op1: AluOp::SUBTRACT,
+        reverse: Reverse::SECOND,
+        imm0_source: ImmSource::PTR,
+        src_types: DtypePair::new(Dtype::BFLOAT16, Dtype::FP16).unwrap(),
+        dst_type: Dtype::FP32,
+        channels: 128,
+        imm0_type: Dtype::FP32,
+        dst: whole(3, COUNT),
+        imm0: 2 * GAP,
+        ..ScalarTensorTensor::default()
+    };
+    let work = vec![plain(Opcode::SCALAR_TENSOR_TENSOR, body)];
+    let inputs = [(Dtype::BFLOAT16, COUNT), (Dtype::FP16, COUNT), (Dtype::FP32, 1)];
+    oracle.same(&inputs, (Dtype::FP32, COUNT), Engine::Dve, work, "b - a * c");
+
+    // where the rounded predicate is 0, the result keeps what a copy put there
+    let first = Unary { dst: whole(3, COUNT), ..unary(Dtype::FP32, Dtype::FP32) };
+    let body = TensorTensor {
+        src_types: DtypePair::new(Dtype::INT8, Dtype::FP16).unwrap(),
+        dst_type: Dtype::FP32,
+        op: AluOp::BYPASS,
+        channels: 128,
+        src0: whole(1, COUNT),
+        src1: whole(2, COUNT),
+        dst: whole(3, COUNT),
+    };
+    let work = vec![plain(Opcode::COPY, first), plain(Opcode::COPY_PREDICATED, body)];
+    let inputs = [(Dtype::FP32, COUNT), (Dtype::INT8, COUNT), (Dtype::FP16, COUNT)];
+    oracle.same(&inputs, (Dtype::FP32, COUNT), Engine::Dve, work, "np.where(b, c, a)");
+}
+
 fn unary(from: Dtype, to: Dtype) -> Unary {
     Unary {
         src: whole(0, COUNT),
@@ -298,6 +337,44 @@ fn memset_iota_and_affine_select() {
         let expression = format!("np.where({values} {sign} 0, a, f(2.5))");
         oracle.same(&input, output, Engine::Pool, work, &expression);
     }
+}
+
+/// A sum that is set to zero, grows over two records, and is read.
+#[test]
+fn running_sums_of_act() {
+    let Some(mut oracle) = oracle(67) else { return };
+    let record = |accumulator| {
+        let body = Activate {
+            accumulator,
+            bias_source: BiasSource::INSTRUCTION,
+            src: whole(0, COUNT),
+            types: DtypePair::new(Dtype::BFLOAT16, Dtype::FP32).unwrap(),
+            dst_type: Dtype::FP32,
+            channels: 128,
+            function: neuron_core::isa::activation::Activation::from_name("SQUARE").unwrap(),
+            scale: 1f32.to_bits(),
+            dst: whole(2, COUNT),
+            ..Activate::default()
+        };
+        plain(Opcode::ACTIVATE, body)
+    };
+    let read = ReadAccumulator {
+        count: 1,
+        dst_type: Dtype::FP32,
+        negated: 1,
+        channels: 128,
+        dst: whole(1, 1),
+    };
+    let work = vec![
+        record(AccumulatorCmd::ACCUMULATE),
+        record(AccumulatorCmd::ZERO_ACCUMULATE),
+        record(AccumulatorCmd::IDLE),
+        record(AccumulatorCmd::ACCUMULATE),
+        plain(Opcode::ACTIVATION_READ_ACCUMULATOR, read),
+    ];
+    let expression = "-np.cumsum(np.hstack([a * a, a * a]), 1)[:, -1:]";
+    let input = [(Dtype::BFLOAT16, COUNT)];
+    oracle.same(&input, (Dtype::FP32, 1), Engine::Act, work, expression);
 }
 
 /// Functions are computed in fp64 and rounded once, so that each is within one

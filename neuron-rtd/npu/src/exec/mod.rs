@@ -137,6 +137,12 @@ pub(crate) fn execute(
         (Body::TensorScalar(body), Opcode::TENSOR_SCALAR) => {
             vector::tensor_scalar(state, site.engine, body)?;
         }
+        (Body::TensorTensor(body), Opcode::COPY_PREDICATED) => {
+            vector::copy_predicated(state, site.engine, body)?;
+        }
+        (Body::ScalarTensorTensor(body), Opcode::SCALAR_TENSOR_TENSOR) => {
+            vector::scalar_tensor_tensor(state, site.engine, body)?;
+        }
         (Body::Memset(body), Opcode::MEMSET) => select::memset(state, site.engine, body)?,
         (Body::AffineSelect(body), _) => select::affine_select(state, site.engine, body)?,
         (Body::Iota(body), _) => select::iota(state, site.engine, body)?,

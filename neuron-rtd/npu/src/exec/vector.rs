@@ -2,7 +2,7 @@
 //! §3.5).
 
 use neuron_core::isa::Engine;
-use neuron_core::isa::body::tensor::{TensorScalar, TensorTensor, Unary};
+use neuron_core::isa::body::tensor::{ScalarTensorTensor, TensorScalar, TensorTensor, Unary};
 use neuron_core::isa::code::{AccumulatorCmd, Dtype, ImmSource, ReduceDims, Reverse};
 
 use super::{Reach, State, column, read_all, same_size, write_all};
@@ -128,21 +128,10 @@ pub(super) fn tensor_scalar(
     let src = reach.find(&body.src, body.channels, body.src_type)?;
     let dst = reach.find(&body.dst, body.channels, body.dst_type)?;
     same_size(&src, &dst)?;
-    let scalars = |source, bits: u32| match source {
-        ImmSource::INSTRUCTION => Ok(vec![f32::from_bits(bits); usize::from(body.channels)]),
-        ImmSource::PTR => column(&state.memory, bits, body.channels, Dtype::FP32),
-        other => Err(Fault::unknown(format!("immediate from {other}"))),
-    };
-    let first = scalars(body.imm0_source, body.imm0)?;
-    let second = scalars(body.imm1_source, body.imm1)?;
-    if body.reverse.0 > Reverse::BOTH.0 {
-        return Err(Fault::unknown(format!("operand order {}", body.reverse)));
-    }
+    let first = scalars(state, body.imm0_source, body.imm0, body.channels)?;
+    let second = scalars(state, body.imm1_source, body.imm1, body.channels)?;
     let (op0, op1) = (binary(body.op0)?, binary(body.op1)?);
-    let apply = |op: Binary, reversed: bool, value: f32, scalar: f32| {
-        if reversed { op(scalar, value) } else { op(value, scalar) }
-    };
-    let (reverse0, reverse1) = (body.reverse.0 & 1 != 0, body.reverse.0 & 2 != 0);
+    let (reverse0, reverse1) = reversed(body.reverse)?;
     let mut rows = read_all(&state.memory, &src);
     for (row, (first, second)) in rows.iter_mut().zip(first.iter().zip(&second)) {
         for value in row {
@@ -152,4 +141,91 @@ pub(super) fn tensor_scalar(
     }
     write_all(&mut state.memory, &dst, &rows);
     Ok(())
+}
+
+/// SCALAR_TENSOR_TENSOR: dst = (src0 op0 imm0) op1 src1, each order reversible
+/// (neuroncore.md §2.3; its layout is public, no real file has the record).
+pub(super) fn scalar_tensor_tensor(
+    state: &mut State,
+    engine: Engine,
+    body: &ScalarTensorTensor,
+) -> Result<(), Fault> {
+    if body.accumulator != AccumulatorCmd::IDLE {
+        return Err(Fault::unknown(format!("accumulator command {}", body.accumulator)));
+    }
+    if body.imm0_type != Dtype::FP32 {
+        return Err(Fault::unknown(format!("an immediate of type {}", body.imm0_type)));
+    }
+    let reach = Reach { memory: &state.memory, engine };
+    let src0 = reach.find(&body.src0, body.channels, body.src_types.low())?;
+    let src1 = reach.find(&body.src1, body.channels, body.src_types.high())?;
+    let dst = reach.find(&body.dst, body.channels, body.dst_type)?;
+    same_size(&src0, &dst)?;
+    same_size(&src1, &dst)?;
+    let scalars = scalars(state, body.imm0_source, body.imm0, body.channels)?;
+    let (op0, op1) = (binary(body.op0)?, binary(body.op1)?);
+    let (reverse0, reverse1) = reversed(body.reverse)?;
+    let mut rows = read_all(&state.memory, &src0);
+    for ((row, other), scalar) in rows.iter_mut().zip(read_all(&state.memory, &src1)).zip(&scalars)
+    {
+        for (value, other) in row.iter_mut().zip(other) {
+            let once = apply(op0, reverse0, *value, *scalar);
+            *value = apply(op1, reverse1, once, other);
+        }
+    }
+    write_all(&mut state.memory, &dst, &rows);
+    Ok(())
+}
+
+/// COPY_PREDICATED: dst = src0 is not 0 ? src1 : dst (neuroncore.md §2.3; its
+/// layout is public, no real file has the record). The operation is not looked
+/// at but must be BYPASS.
+pub(super) fn copy_predicated(
+    state: &mut State,
+    engine: Engine,
+    body: &TensorTensor,
+) -> Result<(), Fault> {
+    if body.op.0 != 0 {
+        return Err(Fault::unknown(format!("operation {} of a copy", body.op)));
+    }
+    let reach = Reach { memory: &state.memory, engine };
+    let predicate = reach.find(&body.src0, body.channels, body.src_types.low())?;
+    let src = reach.find(&body.src1, body.channels, body.src_types.high())?;
+    let dst = reach.find(&body.dst, body.channels, body.dst_type)?;
+    same_size(&predicate, &dst)?;
+    same_size(&src, &dst)?;
+    let mut rows = read_all(&state.memory, &dst);
+    let others = read_all(&state.memory, &src);
+    for ((row, other), holds) in
+        rows.iter_mut().zip(others).zip(read_all(&state.memory, &predicate))
+    {
+        for ((value, other), holds) in row.iter_mut().zip(other).zip(holds) {
+            if holds != 0.0 {
+                *value = other;
+            }
+        }
+    }
+    write_all(&mut state.memory, &dst, &rows);
+    Ok(())
+}
+
+/// One scalar a partition: a number in the record, or a column of fp32.
+fn scalars(state: &State, source: ImmSource, bits: u32, channels: u8) -> Result<Vec<f32>, Fault> {
+    match source {
+        ImmSource::INSTRUCTION => Ok(vec![f32::from_bits(bits); usize::from(channels)]),
+        ImmSource::PTR => column(&state.memory, bits, channels, Dtype::FP32),
+        other => Err(Fault::unknown(format!("immediate from {other}"))),
+    }
+}
+
+/// Whether the operands of the first and of the second operation are swapped.
+fn reversed(reverse: Reverse) -> Result<(bool, bool), Fault> {
+    if reverse.0 > Reverse::BOTH.0 {
+        return Err(Fault::unknown(format!("operand order {reverse}")));
+    }
+    Ok((reverse.0 & 1 != 0, reverse.0 & 2 != 0))
+}
+
+fn apply(op: Binary, reversed: bool, value: f32, other: f32) -> f32 {
+    if reversed { op(other, value) } else { op(value, other) }
 }
