@@ -28,12 +28,15 @@ pub type Tensors = BTreeMap<String, Vec<u8>>;
 pub struct Limits {
     /// Instructions of all engines together.
     pub instructions: u64,
+    /// Bytes of all outputs together.
+    pub output_bytes: u64,
 }
 
 impl Default for Limits {
-    /// 2^32 instructions: a program that ends stays far below.
+    /// 2^32 instructions, 8 GiB of outputs: what real programs need stays far
+    /// below (our choice).
     fn default() -> Self {
-        Self { instructions: 1 << 32 }
+        Self { instructions: 1 << 32, output_bytes: 8 << 30 }
     }
 }
 
@@ -82,7 +85,7 @@ impl Program {
             }
             if done == before && !moved {
                 if blocked.is_empty() {
-                    return self.outputs(&hbm);
+                    return self.outputs(&hbm, limits.output_bytes);
                 }
                 return Err(Stop::Deadlock(blocked));
             }
@@ -112,10 +115,14 @@ impl Program {
         Ok(())
     }
 
-    fn outputs(&self, hbm: &Hbm) -> Result<Tensors, Stop> {
+    fn outputs(&self, hbm: &Hbm, mut left: u64) -> Result<Tensors, Stop> {
         let mut out = Tensors::new();
         for tensor in self.tensors().iter().filter(|tensor| tensor.usage == Usage::Output) {
             let name = tensor.name.clone();
+            left = left.checked_sub(tensor.bytes).ok_or_else(|| Stop::Output {
+                name: name.clone(),
+                fault: Fault::address(format!("{} bytes are beyond the limit", tensor.bytes)),
+            })?;
             let data = hbm.buffers.get(tensor.buffer).map(|buffer| buffer.to_vec()).transpose();
             let data = data.map_err(|fault| Stop::Output { name: name.clone(), fault })?;
             out.insert(name, data.unwrap_or_default());

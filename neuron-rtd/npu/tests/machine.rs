@@ -98,7 +98,7 @@ fn what_is_not_understood_stops_the_run() {
 fn no_byte_of_a_program_makes_it_panic() {
     let good = small(Engine::Dve, vec![copy()]);
     let mut random = Random(81);
-    let limits = Limits { instructions: 1000 };
+    let limits = Limits { instructions: 1000, ..Limits::default() };
     for round in 0..400 {
         let engine = if round % 2 == 0 { "sp" } else { "dve" };
         let bad = changed(&good.build(), &format!("sg00/{engine}.bin"), |stream| {
@@ -173,8 +173,12 @@ fn a_loop_ends_and_is_limited() {
     assert_eq!(out["out"], [7, 0, 0, 0].repeat(128 * 16));
     // the wait, MOVE, ten rounds of three less the last jump back, MEMSET
     assert_eq!(count.pool, 1 + 1 + 29 + 1);
-    let error = program.run_with(&inputs(), &Limits { instructions: 20 }, &mut ()).unwrap_err();
+    let few = Limits { instructions: 20, ..Limits::default() };
+    let error = program.run_with(&inputs(), &few, &mut ()).unwrap_err();
     assert_eq!(error, Stop::Instructions(20));
+    let small = Limits { output_bytes: 128 * 64 - 1, ..Limits::default() };
+    let error = program.run_with(&inputs(), &small, &mut ()).unwrap_err();
+    assert!(matches!(error, Stop::Output { .. }), "{error}");
 }
 
 #[derive(Default)]

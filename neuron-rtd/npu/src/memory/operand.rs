@@ -8,9 +8,10 @@ use crate::fault::Fault;
 use crate::geometry::PARTITIONS;
 use crate::number::Element;
 
-/// Most elements per partition of one operand (our choice: 16 times what the
-/// engines take, neuroncore.md §1.3; it bounds the work of a bad record).
-pub const MOST_ELEMENTS: u64 = 1 << 20;
+/// Most elements per partition of one operand: the bytes of the largest
+/// partition (our choice: 4 times what the engines take, neuroncore.md §1.3; it
+/// bounds the work of a bad record).
+pub const MOST_ELEMENTS: u64 = 1 << 18;
 
 /// A checked operand. Element `i` of a partition, in walk order, is at the same
 /// byte in each of its partitions (isa-layouts.md §2.5).
