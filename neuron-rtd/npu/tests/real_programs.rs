@@ -175,10 +175,11 @@ fn scores_of_the_first_keys_have_their_maximum() {
     assert!(worst < 1.5 / 256.0, "{worst:e}");
 }
 
-/// Causal attention that is not divided by its sums: sum over keys of exp(score
-/// - the largest score) x v. As in `xla-cache-a`, the scores of every tile of
-/// 512 keys are those of keys 0 to 511, while the rows of v and the mask are
-/// those of the tile. Inputs are rounded to bf16 when they are loaded.
+/// Causal attention that is not divided by its sums: the sum over keys of v
+/// times the exponential of the score less the largest score. As in
+/// `xla-cache-a`, the scores of every tile of 512 keys are those of keys 0 to
+/// 511, while the rows of v and the mask are those of the tile. Inputs are
+/// rounded to bf16 when they are loaded.
 #[test]
 fn attention_with_the_first_keys_is_right() {
     let mut inputs = causal_inputs();
