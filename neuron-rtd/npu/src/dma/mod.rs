@@ -1,0 +1,208 @@
+//! DMA: transfers, as they are queued by an instruction and done later.
+//!
+//! A transfer is a walk over runs of bytes on each side: byte k of the source
+//! stream becomes byte k of the destination stream, after a change of type or a
+//! transpose (isa-layouts.md §5.1, §5.3). Descriptors, rings and engines of the
+//! device are left out: they change when bytes move, not where.
+
+mod issue;
+
+use crate::fault::Fault;
+use crate::hbm::{Hbm, Place};
+use crate::memory::OnChip;
+use crate::number::Element;
+
+pub(crate) use issue::{direct, triggered};
+
+/// Most bytes of one transfer (our choice; it bounds the work of a bad record).
+pub const MOST_BYTES: u64 = 1 << 30;
+
+/// One side of a transfer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Side {
+    /// The variable.
+    pub place: Place,
+    /// Offset of the first run, in bytes.
+    pub offset: i64,
+    /// Bytes of a run.
+    pub run: usize,
+    /// Steps between runs, in bytes, innermost first.
+    pub steps: Vec<i64>,
+    /// Counts of runs, innermost first, as many as steps.
+    pub counts: Vec<u64>,
+}
+
+impl Side {
+    /// Runs of the walk; `None` when the side is larger than [`MOST_BYTES`].
+    fn runs(&self) -> Option<u64> {
+        let runs = self.counts.iter().try_fold(1u64, |runs, count| runs.checked_mul(*count))?;
+        let bytes = runs.checked_mul(u64::try_from(self.run).ok()?)?;
+        (self.run > 0 && runs > 0 && bytes <= MOST_BYTES).then_some(runs)
+    }
+
+    /// Bytes that the walk moves; `None` for none and for more than
+    /// [`MOST_BYTES`].
+    pub fn bytes(&self) -> Option<usize> {
+        usize::try_from(self.runs()?).ok()?.checked_mul(self.run)
+    }
+
+    /// Offsets of the runs, in walk order.
+    fn offsets(&self) -> impl Iterator<Item = i64> + '_ {
+        (0..self.runs().unwrap_or_default()).map(|position| {
+            let (mut rest, mut offset) = (position, self.offset);
+            for (step, count) in self.steps.iter().zip(&self.counts) {
+                // counts are not 0 here, or there would be no position
+                let index = i64::try_from(rest % count).unwrap_or(i64::MAX);
+                rest /= count;
+                offset = offset.saturating_add(step.saturating_mul(index));
+            }
+            offset
+        })
+    }
+}
+
+/// What happens to the stream on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Nothing.
+    None,
+    /// Elements of the first type become elements of the second, through fp32.
+    Convert(Element, Element),
+    /// Each tile of `rows` x `columns` elements is turned.
+    Transpose {
+        /// Rows of a tile of the source.
+        rows: usize,
+        /// Columns of a tile of the source.
+        columns: usize,
+        /// Bytes of an element.
+        element: usize,
+    },
+}
+
+impl Change {
+    fn apply(self, stream: Vec<u8>) -> Result<Vec<u8>, Fault> {
+        match self {
+            Self::None => Ok(stream),
+            Self::Convert(from, to) => {
+                if !stream.len().is_multiple_of(from.bytes()) {
+                    return Err(Fault::shape("the source ends within an element"));
+                }
+                Ok(from.convert(&stream, to))
+            }
+            Self::Transpose { rows, columns, element } => {
+                let row = columns.saturating_mul(element);
+                let tile = row.saturating_mul(rows);
+                if tile == 0 || !stream.len().is_multiple_of(tile) {
+                    return Err(Fault::shape(format!("no whole tiles of {tile} bytes")));
+                }
+                let mut out = Vec::with_capacity(stream.len());
+                for tile in stream.chunks_exact(tile) {
+                    for column in 0..columns {
+                        for row in tile.chunks_exact(row) {
+                            let at = column * element;
+                            out.extend_from_slice(row.get(at..at + element).unwrap_or_default());
+                        }
+                    }
+                }
+                Ok(out)
+            }
+        }
+    }
+}
+
+/// One transfer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transfer {
+    /// Source.
+    pub from: Side,
+    /// Destination.
+    pub to: Side,
+    /// What happens between them.
+    pub change: Change,
+}
+
+impl Transfer {
+    /// Moves the bytes.
+    pub(crate) fn perform(&self, memory: &mut OnChip, hbm: &mut Hbm) -> Result<(), Fault> {
+        let size = |side: &Side| {
+            side.bytes().ok_or_else(|| Fault::shape(format!("a side with {:?}", side.counts)))
+        };
+        let (read, written) = (size(&self.from)?, size(&self.to)?);
+        let mut stream = vec![0; read];
+        for (offset, run) in self.from.offsets().zip(stream.chunks_exact_mut(self.from.run)) {
+            self.from.place.read(memory, hbm, offset, run)?;
+        }
+        let stream = self.change.apply(stream)?;
+        if stream.len() != written {
+            let text = format!("{} bytes for a destination of {written}", stream.len());
+            return Err(Fault::shape(text));
+        }
+        for (offset, run) in self.to.offsets().zip(stream.chunks_exact(self.to.run)) {
+            self.to.place.write(memory, hbm, offset, run)?;
+        }
+        Ok(())
+    }
+}
+
+/// What an instruction gives to a queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// The queue; jobs of one queue are done in order.
+    pub queue: String,
+    /// The transfers, done in order.
+    pub transfers: Vec<Transfer>,
+    /// Semaphore that rises once all are done.
+    pub semaphore: Option<u8>,
+    /// By how much.
+    pub increment: u8,
+    /// Event that is set once all are done.
+    pub event: Option<u8>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Buffer;
+    use neuron_core::instance::Arch;
+
+    fn side(buffer: usize, offset: i64, run: usize, walk: &[(i64, u64)]) -> Side {
+        let place = Place::Hbm { buffer, start: 0, size: 64 };
+        let (steps, counts) = walk.iter().copied().unzip();
+        Side { place, offset, run, steps, counts }
+    }
+
+    fn moved(transfer: &Transfer) -> Result<Vec<u8>, Fault> {
+        let mut hbm = Hbm { buffers: vec![Buffer::new(64), Buffer::new(64)] };
+        let data: Vec<u8> = (0..64).collect();
+        hbm.buffers[0].write(0, &data).unwrap();
+        transfer.perform(&mut OnChip::new(Arch::V2), &mut hbm)?;
+        hbm.buffers[1].to_vec()
+    }
+
+    #[test]
+    fn strides_differ_on_both_sides() {
+        let from = side(0, 8, 2, &[(-4, 3), (16, 2)]);
+        let to = side(1, 0, 4, &[(8, 3)]);
+        let out = moved(&Transfer { from, to, change: Change::None }).unwrap();
+        assert_eq!(out[..20], [8, 9, 4, 5, 0, 0, 0, 0, 0, 1, 24, 25, 0, 0, 0, 0, 20, 21, 16, 17]);
+    }
+
+    #[test]
+    fn tiles_are_turned() {
+        let change = Change::Transpose { rows: 2, columns: 3, element: 2 };
+        let transfer = Transfer { from: side(0, 0, 12, &[]), to: side(1, 0, 12, &[]), change };
+        assert_eq!(moved(&transfer).unwrap()[..12], [0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let try_it = |from, to, change| moved(&Transfer { from, to, change }).is_err();
+        assert!(try_it(side(0, 0, 8, &[]), side(1, 0, 4, &[]), Change::None));
+        assert!(try_it(side(0, 60, 8, &[]), side(1, 0, 8, &[]), Change::None));
+        assert!(try_it(side(0, 0, 8, &[(0, 1 << 60)]), side(1, 0, 8, &[]), Change::None));
+        assert!(try_it(side(0, 0, 0, &[]), side(1, 0, 0, &[]), Change::None));
+        let convert = Change::Convert(Element::Fp32, Element::Bf16);
+        assert!(try_it(side(0, 0, 6, &[]), side(1, 0, 2, &[]), convert));
+        assert!(!try_it(side(0, 0, 8, &[]), side(1, 0, 4, &[]), convert));
+    }
+}

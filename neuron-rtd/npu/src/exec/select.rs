@@ -1,0 +1,108 @@
+//! Constants, ramps and selection by a ramp (isa-layouts.md §3.8, §3.9;
+//! neuroncore.md §2.5).
+
+use neuron_core::isa::Engine;
+use neuron_core::isa::body::tensor::{AffineSelect, Iota, Memset, Ramp};
+use neuron_core::isa::code::AffineCompare;
+
+use super::{Reach, State, read_all, same_size, write_all};
+use crate::fault::Fault;
+use crate::memory::{MOST_ELEMENTS, Operand};
+use crate::number::Element;
+
+/// MEMSET: the bits of one element everywhere.
+pub(super) fn memset(state: &mut State, engine: Engine, body: &Memset) -> Result<(), Fault> {
+    let reach = Reach { memory: &state.memory, engine };
+    let dst = reach.find(&body.dst, body.channels, body.dst_type)?;
+    if usize::try_from(body.count) != Ok(dst.elements()) {
+        let text = format!("{} elements in a pattern of {}", body.count, dst.elements());
+        return Err(Fault::shape(text));
+    }
+    if body.serial_mode != 0 {
+        return Err(Fault::unknown(format!("serial mode {}", body.serial_mode)));
+    }
+    let row = vec![body.value; dst.elements()];
+    for index in 0..dst.partitions() {
+        dst.put_bits(&mut state.memory, index, &row);
+    }
+    Ok(())
+}
+
+/// The values of a ramp for the first partition, in walk order.
+fn values(ramp: &Ramp, operand: &Operand) -> Result<Vec<i64>, Fault> {
+    let count: u64 = ramp.counts.iter().map(|count| u64::from(*count)).product();
+    if count > MOST_ELEMENTS || usize::try_from(count) != Ok(operand.elements()) {
+        let text = format!("a ramp of {count} for {} elements", operand.elements());
+        return Err(Fault::shape(text));
+    }
+    let value = |position: u64| {
+        let (mut rest, mut value) = (position, i64::from(ramp.base));
+        for (step, count) in ramp.steps.iter().zip(ramp.counts) {
+            // counts are not 0 here, or there would be no position
+            let index = rest % u64::from(count);
+            rest /= u64::from(count);
+            value += i64::from(*step) * i64::try_from(index).unwrap_or_default();
+        }
+        value
+    };
+    Ok((0..count).map(value).collect())
+}
+
+/// What is added to a ramp in a partition.
+fn growth(partition: usize, multiplier: i32) -> i64 {
+    i64::try_from(partition).unwrap_or_default() * i64::from(multiplier)
+}
+
+/// TENSOR_SCALAR_AFFINE_SELECT: the source where the ramp compares so with
+/// zero, else the fill value.
+pub(super) fn affine_select(
+    state: &mut State,
+    engine: Engine,
+    body: &AffineSelect,
+) -> Result<(), Fault> {
+    let reach = Reach { memory: &state.memory, engine };
+    let src = reach.find(&body.src, body.channels, body.types.low())?;
+    let dst = reach.find(&body.dst, body.channels, body.types.high())?;
+    same_size(&src, &dst)?;
+    let ramp = values(&body.ramp, &src)?;
+    let holds: fn(i64) -> bool = match body.compare {
+        AffineCompare::GT => |value| value > 0,
+        AffineCompare::GTE => |value| value >= 0,
+        AffineCompare::EQ => |value| value == 0,
+        AffineCompare::NE => |value| value != 0,
+        other => return Err(Fault::unknown(format!("comparison {other}"))),
+    };
+    let fill = f32::from_bits(state.register(engine, body.fill_register));
+    let mut rows = read_all(&state.memory, &src);
+    for (partition, row) in rows.iter_mut().enumerate() {
+        let growth = growth(partition, body.channel_multiplier);
+        for (value, ramp) in row.iter_mut().zip(&ramp) {
+            if !holds(ramp + growth) {
+                *value = fill;
+            }
+        }
+    }
+    write_all(&mut state.memory, &dst, &rows);
+    Ok(())
+}
+
+/// IOTA: the ramp itself, as int32, then in the type of the result.
+pub(super) fn iota(state: &mut State, engine: Engine, body: &Iota) -> Result<(), Fault> {
+    let reach = Reach { memory: &state.memory, engine };
+    let dst = reach.find(&body.dst, body.channels, body.dst_type)?;
+    let ramp = values(&body.ramp, &dst)?;
+    let whole = matches!(dst.element(), Element::Int32 | Element::Uint32);
+    for partition in 0..dst.partitions() {
+        let growth = growth(partition, body.channel_multiplier);
+        let bits: Vec<u32> = ramp
+            .iter()
+            .map(|value| {
+                // int32 with wrap
+                let value = (value + growth) as i32;
+                if whole { value as u32 } else { dst.element().encode(value as f32) }
+            })
+            .collect();
+        dst.put_bits(&mut state.memory, partition, &bits);
+    }
+    Ok(())
+}

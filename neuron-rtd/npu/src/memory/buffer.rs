@@ -1,0 +1,131 @@
+//! A buffer in HBM: a variable of a NEFF, kept in pages that exist once
+//! something other than zero was written.
+
+use std::collections::BTreeMap;
+
+use crate::fault::Fault;
+
+const PAGE: usize = 64 << 10;
+
+/// Bytes that read as zero until they are written.
+#[derive(Debug, Clone, Default)]
+pub struct Buffer {
+    size: u64,
+    pages: BTreeMap<u64, Box<[u8]>>,
+}
+
+impl Buffer {
+    /// An empty buffer of `size` bytes. It takes no memory yet.
+    pub fn new(size: u64) -> Self {
+        Self { size, pages: BTreeMap::new() }
+    }
+
+    /// Bytes of it.
+    pub const fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn check(&self, offset: i64, length: usize) -> Result<u64, Fault> {
+        let range = || {
+            let start = u64::try_from(offset).ok()?;
+            let end = start.checked_add(u64::try_from(length).ok()?)?;
+            (end <= self.size).then_some(start)
+        };
+        range().ok_or_else(|| {
+            let size = self.size;
+            Fault::address(format!("{length} bytes at {offset} of a buffer of {size} bytes"))
+        })
+    }
+
+    /// Copies bytes out.
+    ///
+    /// # Errors
+    ///
+    /// When the range leaves the buffer.
+    pub fn read(&self, offset: i64, out: &mut [u8]) -> Result<(), Fault> {
+        let mut at = self.check(offset, out.len())?;
+        let mut rest = out;
+        while !rest.is_empty() {
+            let (page, inside) = place(at);
+            let count = rest.len().min(PAGE - inside);
+            let (now, later) = rest.split_at_mut(count);
+            match self.pages.get(&page).and_then(|bytes| bytes.get(inside..inside + count)) {
+                Some(bytes) => now.copy_from_slice(bytes),
+                None => now.fill(0),
+            }
+            at += count as u64;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Copies bytes in.
+    ///
+    /// # Errors
+    ///
+    /// When the range leaves the buffer; nothing is written then.
+    pub fn write(&mut self, offset: i64, bytes: &[u8]) -> Result<(), Fault> {
+        let mut at = self.check(offset, bytes.len())?;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (page, inside) = place(at);
+            let (now, later) = rest.split_at(rest.len().min(PAGE - inside));
+            let absent = !self.pages.contains_key(&page);
+            if absent && now.iter().all(|byte| *byte == 0) {
+                at += now.len() as u64;
+                rest = later;
+                continue;
+            }
+            let page = self.pages.entry(page).or_insert_with(|| vec![0; PAGE].into_boxed_slice());
+            if let Some(into) = page.get_mut(inside..inside + now.len()) {
+                into.copy_from_slice(now);
+            }
+            at += now.len() as u64;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// All bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the host cannot hold that many.
+    pub fn to_vec(&self) -> Result<Vec<u8>, Fault> {
+        let mut out = Vec::new();
+        let fits = usize::try_from(self.size).ok().filter(|n| out.try_reserve_exact(*n).is_ok());
+        let size =
+            fits.ok_or_else(|| Fault::address(format!("{} bytes are too many", self.size)))?;
+        out.resize(size, 0);
+        self.read(0, &mut out)?;
+        Ok(out)
+    }
+}
+
+/// Page, and byte in the page.
+fn place(at: u64) -> (u64, usize) {
+    let page = PAGE as u64;
+    (at / page, (at % page) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_cross_pages_and_gaps_read_as_zero() {
+        let mut buffer = Buffer::new(1 << 40);
+        let data: Vec<u8> = (0..200_000u32).map(|i| i as u8).collect();
+        buffer.write(PAGE as i64 - 7, &data).unwrap();
+        let mut out = vec![9; data.len() + 20];
+        buffer.read(PAGE as i64 - 17, &mut out).unwrap();
+        assert_eq!(&out[..10], [0; 10]);
+        assert_eq!(&out[10..][..data.len()], data);
+        assert_eq!(buffer.pages.len(), 5);
+        buffer.write(1 << 30, &vec![0; 3 * PAGE]).unwrap();
+        assert_eq!(buffer.pages.len(), 5);
+        assert!(buffer.read((1 << 40) - 1, &mut [0; 2]).is_err());
+        assert!(buffer.write(-1, &[0]).is_err());
+        assert!(Buffer::new(u64::MAX).to_vec().is_err());
+    }
+}

@@ -1,0 +1,140 @@
+//! SBUF and PSUM: 128 partitions each.
+
+use neuron_core::instance::Arch;
+
+use crate::fault::Fault;
+use crate::geometry::{PARTITIONS, PSUM_PARTITION_BYTES, sbuf_partition_bytes};
+
+/// Which memory of the core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Region {
+    /// The state buffer.
+    Sbuf,
+    /// The accumulation buffer.
+    Psum,
+}
+
+/// A memory of 128 partitions of the same size.
+#[derive(Debug, Clone)]
+pub struct Partitioned {
+    bytes: Vec<u8>,
+    size: usize,
+}
+
+impl Partitioned {
+    fn new(size: usize) -> Self {
+        Self { bytes: vec![0; PARTITIONS * size], size }
+    }
+
+    /// Live bytes of a partition.
+    pub const fn partition_bytes(&self) -> usize {
+        self.size
+    }
+
+    /// The bytes of a partition; none from partition 128 on.
+    pub fn partition(&self, partition: usize) -> &[u8] {
+        let start = partition.saturating_mul(self.size);
+        self.bytes.get(start..start.saturating_add(self.size)).unwrap_or_default()
+    }
+
+    /// The bytes of a partition, to write.
+    pub fn partition_mut(&mut self, partition: usize) -> &mut [u8] {
+        let start = partition.saturating_mul(self.size);
+        self.bytes.get_mut(start..start.saturating_add(self.size)).unwrap_or_default()
+    }
+}
+
+/// The memories of one core.
+#[derive(Debug, Clone)]
+pub struct OnChip {
+    sbuf: Partitioned,
+    psum: Partitioned,
+}
+
+impl OnChip {
+    /// The memories of a generation, all zero.
+    pub fn new(arch: Arch) -> Self {
+        Self {
+            sbuf: Partitioned::new(sbuf_partition_bytes(arch)),
+            psum: Partitioned::new(PSUM_PARTITION_BYTES),
+        }
+    }
+
+    /// One of the memories.
+    pub const fn region(&self, region: Region) -> &Partitioned {
+        match region {
+            Region::Sbuf => &self.sbuf,
+            Region::Psum => &self.psum,
+        }
+    }
+
+    /// One of the memories, to write.
+    pub const fn region_mut(&mut self, region: Region) -> &mut Partitioned {
+        match region {
+            Region::Sbuf => &mut self.sbuf,
+            Region::Psum => &mut self.psum,
+        }
+    }
+
+    /// A run of bytes of SBUF by the linear address of DMA: partition x
+    /// 0x40000 + byte (isa-layouts.md §2.4). A run lies in one partition.
+    ///
+    /// # Errors
+    ///
+    /// When the run leaves its partition.
+    pub fn sbuf_run(&self, address: i64, length: usize) -> Result<&[u8], Fault> {
+        let (partition, byte) = sbuf_place(address)?;
+        let end = byte.saturating_add(length);
+        let run = self.sbuf.partition(partition).get(byte..end);
+        run.ok_or_else(|| outside(address, length))
+    }
+
+    /// The same run, to write.
+    ///
+    /// # Errors
+    ///
+    /// When the run leaves its partition.
+    pub fn sbuf_run_mut(&mut self, address: i64, length: usize) -> Result<&mut [u8], Fault> {
+        let (partition, byte) = sbuf_place(address)?;
+        let end = byte.saturating_add(length);
+        let run = self.sbuf.partition_mut(partition).get_mut(byte..end);
+        run.ok_or_else(|| outside(address, length))
+    }
+}
+
+fn outside(address: i64, length: usize) -> Fault {
+    Fault::address(format!("{length} bytes at SBUF {address:#x} leave the partition"))
+}
+
+fn sbuf_place(address: i64) -> Result<(usize, usize), Fault> {
+    let address = usize::try_from(address)
+        .map_err(|_| Fault::address(format!("SBUF address {address} is below zero")))?;
+    Ok((address >> 18, address & 0x3_ffff))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_follow_the_generation() {
+        for (arch, bytes) in [(Arch::V2, 192 << 10), (Arch::V3, 224 << 10), (Arch::V4, 256 << 10)] {
+            let memory = OnChip::new(arch);
+            assert_eq!(memory.region(Region::Sbuf).partition(127).len(), bytes);
+            assert_eq!(memory.region(Region::Psum).partition(0).len(), 8 * 2048);
+            assert!(memory.region(Region::Sbuf).partition(128).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_run_stays_in_its_partition() {
+        let mut memory = OnChip::new(Arch::V3);
+        let end = (224 << 10) as i64;
+        let at = 3 * 0x4_0000 + end - 4;
+        memory.sbuf_run_mut(at, 4).unwrap().copy_from_slice(&[1, 2, 3, 4]);
+        assert_eq!(&memory.region(Region::Sbuf).partition(3)[(224 << 10) - 4..], [1, 2, 3, 4]);
+        assert!(memory.sbuf_run(at, 5).is_err());
+        assert!(memory.sbuf_run(-1, 1).is_err());
+        assert!(memory.sbuf_run(128 * 0x4_0000, 1).is_err());
+    }
+}

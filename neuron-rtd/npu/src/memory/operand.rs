@@ -1,0 +1,184 @@
+//! An operand of an engine: an access pattern found in a memory, with every
+//! byte position checked before the first element moves.
+
+use neuron_core::isa::address::{Pattern, Place};
+
+use super::onchip::{OnChip, Region};
+use crate::fault::Fault;
+use crate::geometry::PARTITIONS;
+use crate::number::Element;
+
+/// Most elements per partition of one operand: the bytes of the largest
+/// partition (our choice: 4 times what the engines take, neuroncore.md §1.3; it
+/// bounds the work of a bad record).
+pub const MOST_ELEMENTS: u64 = 1 << 18;
+
+/// A checked operand. Element `i` of a partition, in walk order, is at the same
+/// byte in each of its partitions (isa-layouts.md §2.5).
+#[derive(Debug, Clone)]
+pub struct Operand {
+    region: Region,
+    first: usize,
+    partitions: usize,
+    positions: Vec<usize>,
+    element: Element,
+}
+
+impl Operand {
+    /// Finds a pattern in a memory.
+    ///
+    /// # Errors
+    ///
+    /// For an address that no sheet explains, a count of 0, and any element
+    /// outside of the memory.
+    pub fn find<const N: usize>(
+        memory: &OnChip,
+        pattern: &Pattern<N>,
+        partitions: usize,
+        element: Element,
+    ) -> Result<Self, Fault> {
+        let (region, first, byte) = match pattern.start.place() {
+            Place::Sbuf { partition, byte } => (Region::Sbuf, usize::from(partition), byte),
+            Place::Psum { partition, byte } => (Region::Psum, usize::from(partition), byte),
+            Place::Other(address) => {
+                return Err(Fault::unknown(format!("address form {address:#010x}")));
+            }
+        };
+        let count = pattern.elements();
+        if count == 0 || count > MOST_ELEMENTS {
+            return Err(Fault::shape(format!("{pattern} has {count} elements per partition")));
+        }
+        if partitions == 0 || first + partitions > PARTITIONS {
+            let text = format!("{partitions} partitions from partition {first} at {pattern}");
+            return Err(Fault::shape(text));
+        }
+        let size = element.bytes();
+        let live = memory.region(region).partition_bytes();
+        let position = |offset: i64| {
+            let at = i64::from(byte) + offset * size as i64;
+            usize::try_from(at).ok().filter(|at| at + size <= live)
+        };
+        let positions: Option<Vec<usize>> = pattern.offsets().map(position).collect();
+        let positions = positions.ok_or_else(|| {
+            Fault::address(format!("{pattern} leaves a partition of {live} bytes"))
+        })?;
+        Ok(Self { region, first, partitions, positions, element })
+    }
+
+    /// The memory it is in.
+    pub const fn region(&self) -> Region {
+        self.region
+    }
+
+    /// Its data type.
+    pub const fn element(&self) -> Element {
+        self.element
+    }
+
+    /// Partitions.
+    pub const fn partitions(&self) -> usize {
+        self.partitions
+    }
+
+    /// Its first partition.
+    pub const fn first(&self) -> usize {
+        self.first
+    }
+
+    /// Elements per partition.
+    pub fn elements(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// The bits of the elements of its `index`th partition, in walk order.
+    pub fn bits(&self, memory: &OnChip, index: usize) -> Vec<u32> {
+        let bytes = memory.region(self.region).partition(self.first + index);
+        let load = |at: &usize| self.element.load(bytes.get(*at..).unwrap_or_default());
+        self.positions.iter().map(load).collect()
+    }
+
+    /// The elements of its `index`th partition as fp32, in walk order.
+    pub fn read(&self, memory: &OnChip, index: usize) -> Vec<f32> {
+        let mut row = Vec::with_capacity(self.positions.len());
+        let bytes = memory.region(self.region).partition(self.first + index);
+        row.extend(self.positions.iter().map(|at| {
+            self.element.decode(self.element.load(bytes.get(*at..).unwrap_or_default()))
+        }));
+        row
+    }
+
+    /// Writes bits to its `index`th partition, in walk order.
+    pub fn put_bits(&self, memory: &mut OnChip, index: usize, row: &[u32]) {
+        let bytes = memory.region_mut(self.region).partition_mut(self.first + index);
+        for (at, bits) in self.positions.iter().zip(row) {
+            self.element.store(*bits, bytes.get_mut(*at..).unwrap_or_default());
+        }
+    }
+
+    /// Writes numbers to its `index`th partition, rounded to its type.
+    pub fn write(&self, memory: &mut OnChip, index: usize, row: &[f32]) {
+        let bytes = memory.region_mut(self.region).partition_mut(self.first + index);
+        for (at, value) in self.positions.iter().zip(row) {
+            let bits = self.element.encode(*value);
+            self.element.store(bits, bytes.get_mut(*at..).unwrap_or_default());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use neuron_core::instance::Arch;
+    use neuron_core::isa::address::Addr4;
+
+    fn pattern<const N: usize>(start: Addr4, steps: [i16; N], counts: [u16; N]) -> Pattern<N> {
+        Pattern { start, steps, counts }
+    }
+
+    #[test]
+    fn elements_follow_the_walk_in_every_partition() {
+        let mut memory = OnChip::new(Arch::V3);
+        let start = Addr4::sbuf(32, 0x100).unwrap();
+        let flat = pattern(start, [1, 0], [12, 1]);
+        let flat = Operand::find(&memory, &flat, 2, Element::Bf16).unwrap();
+        let row: Vec<f32> = (0..12u8).map(f32::from).collect();
+        flat.write(&mut memory, 1, &row);
+        // columns of a 3 x 4 tile, each one backwards
+        let last = Addr4::sbuf(32, 0x100 + 2 * 8).unwrap();
+        let walk = pattern(last, [-4, 1, 0], [3, 4, 2]);
+        let walk = Operand::find(&memory, &walk, 2, Element::Bf16).unwrap();
+        let once = [8., 4., 0., 9., 5., 1., 10., 6., 2., 11., 7., 3.];
+        assert_eq!(walk.read(&memory, 1), [once, once].concat());
+        assert_eq!(walk.read(&memory, 0), [0.0; 24]);
+        assert_eq!(flat.bits(&memory, 1)[3], 0x4040);
+    }
+
+    #[test]
+    fn psum_is_addressed_by_its_own_stride() {
+        let mut memory = OnChip::new(Arch::V2);
+        let bank = pattern(Addr4::psum(1, 2048).unwrap(), [1], [512]);
+        let bank = Operand::find(&memory, &bank, 1, Element::Fp32).unwrap();
+        bank.write(&mut memory, 0, &[2.5; 512]);
+        let bytes = memory.region(Region::Psum).partition(1);
+        assert_eq!(bytes[2048..2052], 2.5f32.to_le_bytes());
+        assert_eq!(bytes[4092..4096], 2.5f32.to_le_bytes());
+        assert_eq!(bytes[4096..4100], [0; 4]);
+    }
+
+    #[test]
+    fn what_leaves_the_memory_is_refused() {
+        let memory = OnChip::new(Arch::V3);
+        let find = |start, steps, counts, partitions| {
+            Operand::find(&memory, &pattern(start, steps, counts), partitions, Element::Fp32)
+        };
+        let origin = Addr4::sbuf(0, 0).unwrap();
+        assert!(find(origin, [1, 0], [64, 1], 128).is_ok());
+        assert!(find(origin, [-1, 0], [2, 1], 128).is_err());
+        assert!(find(origin, [1, 0], [0, 1], 128).is_err());
+        assert!(find(origin, [0, 0], [u16::MAX, u16::MAX], 1).is_err());
+        assert!(find(Addr4::sbuf(1, 0).unwrap(), [1, 0], [1, 1], 128).is_err());
+        assert!(find(Addr4::sbuf(0, 0x3_8000).unwrap(), [1, 0], [1, 1], 1).is_err());
+        assert!(find(Addr4::psum(0, 0x4000).unwrap(), [1, 0], [1, 1], 1).is_err());
+        assert!(find(Addr4(0x8000_0001), [1, 0], [1, 1], 1).is_err());
+    }
+}

@@ -1,0 +1,36 @@
+//! What a layer above sees of a run: each instruction and each transfer, in
+//! the order in which they act.
+
+use neuron_core::isa::{Engine, Instruction};
+
+use crate::dma::Job;
+
+/// Where an instruction stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct At {
+    /// Physical core, from 0.
+    pub core: usize,
+    /// Engine.
+    pub engine: Engine,
+    /// Slot in the engine's stream.
+    pub slot: usize,
+}
+
+/// Sees a run. Every method does nothing unless it is given.
+///
+/// The calls of one engine are in program order: `begin` once the waits hold,
+/// then `queued` if the instruction starts a transfer, then `end` after the
+/// updates. `transferred` follows `queued` in the order of each queue.
+pub trait Observer {
+    /// An instruction's waits hold; nothing of it has happened.
+    fn begin(&mut self, _at: At, _instruction: &Instruction) {}
+    /// An instruction and its updates are done.
+    fn end(&mut self, _at: At, _instruction: &Instruction) {}
+    /// An instruction gave a job to a queue.
+    fn queued(&mut self, _at: At, _job: &Job) {}
+    /// A job of a core is done, with its semaphore.
+    fn transferred(&mut self, _core: usize, _job: &Job) {}
+}
+
+/// Sees nothing.
+impl Observer for () {}

@@ -1,0 +1,282 @@
+//! A NEFF made ready to run: decoded streams, buffers, variables and blocks.
+//!
+//! Nothing here depends on a file's name, digest or shape. Of a file of major
+//! version 2 the feature bits are not looked at: what they announce shows in
+//! the records.
+
+use std::collections::BTreeMap;
+
+use neuron_core::instance::Arch;
+use neuron_core::isa::{Engine, Record, decode_stream};
+use neuron_core::neff::doc::{DmaBlock, Target, VarKind, Variable};
+use neuron_core::neff::{Mode, Model, Neff, Options, Problem, Report, Subgraph, Usage};
+
+use crate::fault::Fault;
+use crate::hbm::{Hbm, Place};
+use crate::memory::Buffer;
+
+/// Why a file cannot be made ready.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The file is no NEFF, or a broken one.
+    #[error("{0}")]
+    Neff(#[from] Problem),
+    /// The file is for hardware that no sheet describes.
+    #[error("NEFF: the target is not known; give a file for v2, v3 or v4")]
+    Target,
+    /// The file has no program.
+    #[error("NEFF: there is no subgraph to run")]
+    Empty,
+    /// A member cannot be used.
+    #[error("NEFF: {member}: {reason}")]
+    Member {
+        /// The member.
+        member: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// An input or output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TensorInfo {
+    /// Its name.
+    pub name: String,
+    /// Input or output.
+    pub usage: Usage,
+    /// Bytes.
+    pub bytes: u64,
+    /// Data type word, where the file has one.
+    pub dtype: Option<String>,
+    /// Shape, where the file has one.
+    pub shape: Option<Vec<i64>>,
+    pub(crate) buffer: usize,
+}
+
+/// A program for one or more physical cores.
+#[derive(Debug, Clone)]
+pub struct Program {
+    pub(crate) arch: Arch,
+    pub(crate) cores: Vec<CoreProgram>,
+    pub(crate) hbm: Hbm,
+    tensors: Vec<TensorInfo>,
+}
+
+/// The program of one physical core.
+#[derive(Debug, Clone, Default)]
+pub struct CoreProgram {
+    /// `sg00`.
+    pub name: String,
+    pub(crate) streams: [Vec<Record>; 5],
+    variables: BTreeMap<u64, Result<Place, String>>,
+    names: BTreeMap<String, u64>,
+    tables: Vec<Vec<u64>>,
+    blocks: BTreeMap<(u8, String, u64), DmaBlock>,
+}
+
+impl CoreProgram {
+    /// Records of an engine, in order.
+    pub fn stream(&self, engine: Engine) -> &[Record] {
+        self.streams.get(usize::from(engine.number())).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where a variable lies.
+    pub(crate) fn variable(&self, id: u64) -> Result<Place, Fault> {
+        match self.variables.get(&id) {
+            Some(Ok(place)) => Ok(*place),
+            Some(Err(reason)) => Err(Fault::unknown(reason.clone())),
+            None => Err(Fault::address(format!("no variable {id}"))),
+        }
+    }
+
+    pub(crate) fn named(&self, name: &str) -> Result<Place, Fault> {
+        let id = self.names.get(name);
+        self.variable(*id.ok_or_else(|| Fault::address(format!("no variable {name:?}")))?)
+    }
+
+    /// The variable that an entry of the address table stands for.
+    pub(crate) fn table(&self, index: u32) -> Result<Place, Fault> {
+        let [table] = self.tables.as_slice() else {
+            return Err(Fault::unknown(format!("one of {} address tables", self.tables.len())));
+        };
+        let entry = usize::try_from(index).ok().and_then(|index| table.get(index));
+        let missing = || Fault::address(format!("no entry {index} of the address table"));
+        self.variable(*entry.ok_or_else(missing)?)
+    }
+
+    pub(crate) fn block(&self, engine: Engine, queue: &str, id: u64) -> Option<&DmaBlock> {
+        self.blocks.get(&(engine.number(), queue.to_owned(), id))
+    }
+}
+
+impl Program {
+    /// Reads a NEFF.
+    ///
+    /// # Errors
+    ///
+    /// When the container is broken, the hardware is unknown, or a stream or
+    /// constant is missing. Records are looked at when they run.
+    pub fn from_neff(bytes: &[u8]) -> Result<Self, LoadError> {
+        let options = Options::lenient().holding_all();
+        let neff = Neff::open(bytes, &options)?;
+        let model = Model::read(&neff, &mut Report::new(Mode::Lenient))?;
+        let arch = match model.target() {
+            Some(Target::V1) => Arch::V1,
+            // `*`: the oldest generation that has records (our choice)
+            Some(Target::V2 | Target::Any) => Arch::V2,
+            // our own builder's records are those of v3
+            Some(Target::V3 | Target::Simulator) => Arch::V3,
+            Some(Target::V4) => Arch::V4,
+            None => return Err(LoadError::Target),
+        };
+        let mut loader = Loader { neff: &neff, arch, hbm: Hbm::default(), tensors: Vec::new() };
+        let mut cores = Vec::new();
+        for subgraph in &model.subgraphs {
+            cores.push(loader.core(subgraph)?);
+        }
+        if cores.is_empty() {
+            return Err(LoadError::Empty);
+        }
+        let Loader { hbm, mut tensors, .. } = loader;
+        for tensor in &mut tensors {
+            let mut listed = model.tensors.iter();
+            let listed = listed.find(|t| t.name == tensor.name && t.usage == tensor.usage);
+            tensor.dtype = listed.and_then(|listed| listed.dtype.clone());
+            tensor.shape = listed.and_then(|listed| listed.shape.clone());
+        }
+        Ok(Self { arch, cores, hbm, tensors })
+    }
+
+    /// Generation of the hardware that it is for.
+    pub const fn arch(&self) -> Arch {
+        self.arch
+    }
+
+    /// The program of each physical core.
+    pub fn cores(&self) -> &[CoreProgram] {
+        &self.cores
+    }
+
+    /// Inputs and outputs, by name.
+    pub fn tensors(&self) -> &[TensorInfo] {
+        &self.tensors
+    }
+}
+
+struct Loader<'a> {
+    neff: &'a Neff<'a>,
+    arch: Arch,
+    hbm: Hbm,
+    tensors: Vec<TensorInfo>,
+}
+
+fn member_error(member: &str, reason: impl Into<String>) -> LoadError {
+    LoadError::Member { member: member.to_owned(), reason: reason.into() }
+}
+
+impl Loader<'_> {
+    fn core(&mut self, subgraph: &Subgraph) -> Result<CoreProgram, LoadError> {
+        let mut core = CoreProgram { name: subgraph.name.clone(), ..CoreProgram::default() };
+        for program in &subgraph.programs {
+            let key = program.engine.key();
+            let Some(engine) = Engine::ALL.into_iter().find(|engine| engine.key() == key) else {
+                continue;
+            };
+            // an absent stream is an empty one (neff.md §6)
+            let member = program.stream_member.as_deref().unwrap_or_default();
+            if let (Some(body), Some(stream)) =
+                (self.neff.body(member), core.streams.get_mut(usize::from(engine.number())))
+            {
+                *stream = decode_stream(self.arch, &body?)
+                    .map_err(|error| member_error(member, error.to_string()))?;
+            }
+            for block in program.json.iter().filter_map(|json| json.dma.as_ref()).flatten() {
+                let queue = block.queue.clone().unwrap_or_default();
+                let key = (engine.number(), queue, block.id.unwrap_or_default());
+                if let Some(twice) = core.blocks.insert(key, block.clone()) {
+                    let text = format!("block {:?} of queue {:?} twice", twice.id, twice.queue);
+                    return Err(member_error(&subgraph.definition_member, text));
+                }
+            }
+        }
+        // Areas of scratch that variables share, by name, with their size.
+        let mut areas: BTreeMap<[Option<&str>; 2], (usize, u64)> = BTreeMap::new();
+        for (name, variable) in &subgraph.definition.var {
+            core.names.insert(name.clone(), variable.var_id);
+            let place = match variable.kind() {
+                Some(VarKind::DgeTable) => {
+                    core.tables.push(variable.list.clone().unwrap_or_default());
+                    Err("an address table as data".to_owned())
+                }
+                Some(VarKind::Virtual) => {
+                    let area =
+                        [&variable.backing_buf, &variable.fabric_path].map(|name| name.as_deref());
+                    let start = variable.backing_variable_off.unwrap_or_default();
+                    let size = variable.size.unwrap_or_default();
+                    let fresh = self.hbm.buffers.len();
+                    let (buffer, end) = areas.entry(area).or_insert_with(|| {
+                        self.hbm.buffers.push(Buffer::new(0));
+                        (fresh, 0)
+                    });
+                    *end = (*end).max(start.saturating_add(size));
+                    Ok(Place::Hbm { buffer: *buffer, start, size })
+                }
+                _ => self.place(subgraph, name, variable)?,
+            };
+            core.variables.insert(variable.var_id, place);
+        }
+        for (buffer, size) in areas.into_values() {
+            if let Some(area) = self.hbm.buffers.get_mut(buffer) {
+                *area = Buffer::new(size);
+            }
+        }
+        Ok(core)
+    }
+
+    /// Where a variable lies that has memory of its own.
+    fn place(
+        &mut self,
+        subgraph: &Subgraph,
+        name: &str,
+        variable: &Variable,
+    ) -> Result<Result<Place, String>, LoadError> {
+        let size = variable.size.unwrap_or_default();
+        let usage = match variable.kind() {
+            Some(VarKind::StateBuffer) => return Ok(Ok(Place::Sbuf)),
+            Some(VarKind::Input) => Some(Usage::Input),
+            Some(VarKind::Output) => Some(Usage::Output),
+            Some(VarKind::TmpBuf | VarKind::File) => None,
+            _ => return Ok(Err(format!("a variable of type {:?}", variable.type_word))),
+        };
+        if let Some(usage) = usage {
+            let mut known = self.tensors.iter();
+            if let Some(known) = known.find(|t| t.name == name && t.usage == usage) {
+                if known.bytes != size {
+                    let text = format!("{name} has {size} bytes, elsewhere {}", known.bytes);
+                    return Err(member_error(&subgraph.definition_member, text));
+                }
+                return Ok(Ok(Place::Hbm { buffer: known.buffer, start: 0, size }));
+            }
+        }
+        let (buffer, mut content) = (self.hbm.buffers.len(), Buffer::new(size));
+        if let Some(usage) = usage {
+            let name = name.to_owned();
+            let (dtype, shape) = (None, None);
+            self.tensors.push(TensorInfo { name, usage, bytes: size, dtype, shape, buffer });
+        } else if variable.kind() == Some(VarKind::File) {
+            let member = subgraph.member(&variable.member().unwrap_or_default());
+            let body = self.neff.body(&member).ok_or_else(|| member_error(&member, "is absent"))?;
+            let body = body?;
+            // the data of a .npy member are its last bytes (isa-layouts.md §8)
+            let start = usize::try_from(size).ok().and_then(|size| body.len().checked_sub(size));
+            let data = start.and_then(|start| body.get(start..));
+            let data = data.ok_or_else(|| {
+                member_error(&member, format!("has {} bytes, not {size}", body.len()))
+            })?;
+            content.write(0, data).map_err(|fault| member_error(&member, fault.to_string()))?;
+        }
+        self.hbm.buffers.push(content);
+        Ok(Ok(Place::Hbm { buffer, start: 0, size }))
+    }
+}

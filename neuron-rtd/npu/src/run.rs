@@ -1,0 +1,268 @@
+//! The functional scheduler: five engines and the DMA queues of each core, in
+//! turns, until all have ended.
+//!
+//! A turn goes over the cores in order; on each, every engine runs one
+//! instruction if its waits hold, then every queue does one job. So a run is
+//! the same on every host, and a transfer is done after its trigger, not with
+//! it: a program that does not wait for its transfers shows it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use neuron_core::isa::body::Body;
+use neuron_core::isa::{Engine, Instruction, Record};
+use neuron_core::neff::Usage;
+
+use crate::dma::Job;
+use crate::exec::{self, Flow, Site, State};
+use crate::fault::Fault;
+use crate::hbm::Hbm;
+use crate::observer::{At, Observer};
+use crate::program::{CoreProgram, Program};
+use crate::stop::{Blocked, Stop};
+
+/// Bytes of tensors by name.
+pub type Tensors = BTreeMap<String, Vec<u8>>;
+
+/// How much a run may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Instructions of all engines together.
+    pub instructions: u64,
+    /// Bytes of all outputs together.
+    pub output_bytes: u64,
+}
+
+impl Default for Limits {
+    /// 2^32 instructions, 8 GiB of outputs: what real programs need stays far
+    /// below (our choice).
+    fn default() -> Self {
+        Self { instructions: 1 << 32, output_bytes: 8 << 30 }
+    }
+}
+
+impl Program {
+    /// Runs the program with these inputs and gives its outputs.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that stops it; nothing is guessed and nothing is skipped.
+    pub fn run(&self, inputs: &Tensors) -> Result<Tensors, Stop> {
+        self.run_with(inputs, &Limits::default(), &mut ())
+    }
+
+    /// Runs the program under limits, and tells an observer of it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Program::run`].
+    pub fn run_with(
+        &self,
+        inputs: &Tensors,
+        limits: &Limits,
+        observer: &mut dyn Observer,
+    ) -> Result<Tensors, Stop> {
+        let mut hbm = self.hbm.clone();
+        self.fill(&mut hbm, inputs)?;
+        let mut cores: Vec<Core<'_>> =
+            self.cores.iter().map(|core| Core::new(core, self)).collect();
+        let mut done = 0;
+        loop {
+            let before = done;
+            let (mut blocked, mut moved) = (Vec::new(), false);
+            for (index, core) in cores.iter_mut().enumerate() {
+                let mut turn = Turn { core: index, hbm: &mut hbm, observer: &mut *observer };
+                for engine in Engine::ALL {
+                    match turn.step(core, engine)? {
+                        Step::Ran => done += 1,
+                        Step::Ended => {}
+                        Step::Waits(wait) => blocked.push(wait),
+                    }
+                }
+                moved |= turn.transfer(core)?;
+            }
+            if done > limits.instructions {
+                return Err(Stop::Instructions(limits.instructions));
+            }
+            if done == before && !moved {
+                if blocked.is_empty() {
+                    return self.outputs(&hbm, limits.output_bytes);
+                }
+                return Err(Stop::Deadlock(blocked));
+            }
+        }
+    }
+
+    fn fill(&self, hbm: &mut Hbm, inputs: &Tensors) -> Result<(), Stop> {
+        let wrong = |name: &str, reason: String| Stop::Input { name: name.to_owned(), reason };
+        let known = |name: &str| {
+            let mut tensors = self.tensors().iter();
+            tensors.find(|tensor| tensor.usage == Usage::Input && tensor.name == name)
+        };
+        if let Some(name) = inputs.keys().find(|name| known(name).is_none()) {
+            return Err(wrong(name, "the program has no such input".to_owned()));
+        }
+        for tensor in self.tensors().iter().filter(|tensor| tensor.usage == Usage::Input) {
+            let missing = || wrong(&tensor.name, format!("is missing, {} bytes", tensor.bytes));
+            let data = inputs.get(&tensor.name).ok_or_else(missing)?;
+            if u64::try_from(data.len()) != Ok(tensor.bytes) {
+                let reason = format!("has {} bytes and must have {}", data.len(), tensor.bytes);
+                return Err(wrong(&tensor.name, reason));
+            }
+            if let Some(buffer) = hbm.buffers.get_mut(tensor.buffer) {
+                buffer.write(0, data).map_err(|fault| wrong(&tensor.name, fault.to_string()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn outputs(&self, hbm: &Hbm, mut left: u64) -> Result<Tensors, Stop> {
+        let mut out = Tensors::new();
+        for tensor in self.tensors().iter().filter(|tensor| tensor.usage == Usage::Output) {
+            let name = tensor.name.clone();
+            left = left.checked_sub(tensor.bytes).ok_or_else(|| Stop::Output {
+                name: name.clone(),
+                fault: Fault::address(format!("{} bytes are beyond the limit", tensor.bytes)),
+            })?;
+            let data = hbm.buffers.get(tensor.buffer).map(|buffer| buffer.to_vec()).transpose();
+            let data = data.map_err(|fault| Stop::Output { name: name.clone(), fault })?;
+            out.insert(name, data.unwrap_or_default());
+        }
+        Ok(out)
+    }
+}
+
+/// A core while it runs.
+struct Core<'p> {
+    program: &'p CoreProgram,
+    state: State,
+    /// Next slot of each engine; past the end once it has ended.
+    slots: [usize; 5],
+    /// Queues in the order of their first job.
+    queues: Vec<(String, VecDeque<Job>)>,
+}
+
+impl<'p> Core<'p> {
+    fn new(program: &'p CoreProgram, whole: &Program) -> Self {
+        Self { program, state: State::new(whole.arch), slots: [0; 5], queues: Vec::new() }
+    }
+}
+
+enum Step {
+    Ran,
+    Ended,
+    Waits(Blocked),
+}
+
+struct Turn<'t> {
+    core: usize,
+    hbm: &'t mut Hbm,
+    observer: &'t mut dyn Observer,
+}
+
+impl Turn<'_> {
+    /// Runs one instruction of an engine, if its waits hold.
+    fn step(&mut self, core: &mut Core<'_>, engine: Engine) -> Result<Step, Stop> {
+        let number = usize::from(engine.number());
+        let slot = core.slots.get(number).copied().unwrap_or(usize::MAX);
+        let stream = core.program.stream(engine);
+        let Some(record) = stream.get(slot) else {
+            return Ok(Step::Ended);
+        };
+        let at = At { core: self.core, engine, slot };
+        let next = stream.get(slot + 1);
+        let site = Site { engine, slot, next, program: core.program };
+        let stop = |fault| Stop::Instruction {
+            at,
+            opcode: record.opcode(),
+            fault,
+            bytes: Box::new(record.encode()),
+        };
+        let instruction = understood(record).map_err(stop)?;
+        let blocks = [Some(instruction.header.events()), second_block(instruction)];
+        let blocks = blocks.iter().flatten();
+        let mut unmet = Vec::new();
+        for block in blocks.clone() {
+            let registers = core.state.registers(engine);
+            unmet.extend(core.state.sync.unmet(block, registers).map_err(stop)?);
+        }
+        if !unmet.is_empty() {
+            return Ok(Step::Waits(Blocked { at, opcode: record.opcode(), unmet }));
+        }
+        for block in blocks.clone() {
+            core.state.sync.pass(block).map_err(stop)?;
+        }
+        self.observer.begin(at, instruction);
+        let flow = exec::execute(&mut core.state, self.hbm, site, instruction).map_err(stop)?;
+        for block in blocks {
+            let registers = *core.state.registers(engine);
+            core.state.sync.update(block, &registers).map_err(stop)?;
+        }
+        let following = match flow {
+            Flow::Next => slot + 1,
+            Flow::Jump(target) if target <= stream.len() => target,
+            Flow::Jump(target) => {
+                return Err(stop(Fault::Address(format!("a branch to slot {target}"))));
+            }
+            Flow::Halt => stream.len(),
+            Flow::Queue(job) => {
+                self.observer.queued(at, &job);
+                match core.queues.iter_mut().find(|(name, _)| *name == job.queue) {
+                    Some((_, jobs)) => jobs.push_back(job),
+                    None => core.queues.push((job.queue.clone(), VecDeque::from([job]))),
+                }
+                slot + 1
+            }
+        };
+        if let Some(slot) = core.slots.get_mut(number) {
+            *slot = following;
+        }
+        self.observer.end(at, instruction);
+        Ok(Step::Ran)
+    }
+
+    /// Does one job of every queue; tells whether there was one.
+    fn transfer(&mut self, core: &mut Core<'_>) -> Result<bool, Stop> {
+        let mut any = false;
+        for (queue, jobs) in &mut core.queues {
+            let Some(job) = jobs.pop_front() else {
+                continue;
+            };
+            any = true;
+            let stop = |fault| Stop::Transfer { core: self.core, queue: queue.clone(), fault };
+            for transfer in &job.transfers {
+                transfer.perform(&mut core.state.memory, self.hbm).map_err(stop)?;
+            }
+            if let Some(semaphore) = job.semaphore {
+                core.state.sync.add(semaphore, i64::from(job.increment)).map_err(stop)?;
+            }
+            if let Some(event) = job.event {
+                core.state.sync.put_event(event, true);
+            }
+            self.observer.transferred(self.core, &job);
+        }
+        Ok(any)
+    }
+}
+
+/// A record of which every byte has a meaning.
+fn understood(record: &Record) -> Result<&Instruction, Fault> {
+    match record.instruction() {
+        None => Err(Fault::NotUnderstood("the generation has no such opcode".to_owned())),
+        Some(instruction) if instruction.body == Body::HeaderOnly => {
+            Err(Fault::NotUnderstood("its layout is not published".to_owned()))
+        }
+        Some(instruction) if !instruction.rest.is_none() => Err(Fault::NotUnderstood(format!(
+            "bytes outside of its fields: {:?}",
+            instruction.rest
+        ))),
+        Some(instruction) => Ok(instruction),
+    }
+}
+
+/// The second block of events, which EVENT_SEMAPHORE has.
+fn second_block(instruction: &Instruction) -> Option<neuron_core::isa::event::Events> {
+    match &instruction.body {
+        Body::EventSemaphore(body) => Some(body.events),
+        _ => None,
+    }
+}
