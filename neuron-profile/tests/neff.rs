@@ -290,7 +290,7 @@ fn damaged_files() {
     assert_eq!((code, out.as_str()), (Some(1), ""));
     assert_eq!(err.lines().count(), 1, "{err}");
     let (code, out, _) = run(&["verify", cut]);
-    assert_eq!(code, Some(1));
+    assert_eq!(code, Some(3));
     assert!(out.contains("not sound"));
     let (code, out, err) = run(&["info", "/dev/null"]);
     assert_eq!((code, out.as_str()), (Some(1), ""));
