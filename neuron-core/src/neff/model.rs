@@ -245,6 +245,7 @@ fn shared<T>(
     read: impl FnOnce(&str) -> Result<Option<T>, Problem>,
 ) -> Result<Option<Arc<T>>, Problem> {
     if let Some(found) = parsed.get(&name) {
+        budget.again(&name)?;
         return Ok(found.clone());
     }
     if let Some(body) = neff.body(&name) {
