@@ -38,7 +38,8 @@ fn one_line(error: &anyhow::Error) -> String {
             break;
         }
     }
-    parts.join(": ")
+    // Paths and names in it come from outside.
+    neuron_core::model::printable(&parts.join(": "))
 }
 
 /// Whether an error is a pipe whose reader went away.

@@ -290,7 +290,7 @@ fn damaged_files() {
     assert_eq!((code, out.as_str()), (Some(1), ""));
     assert_eq!(err.lines().count(), 1, "{err}");
     let (code, out, _) = run(&["verify", cut]);
-    assert_eq!(code, Some(1));
+    assert_eq!(code, Some(3));
     assert!(out.contains("not sound"));
     let (code, out, err) = run(&["info", "/dev/null"]);
     assert_eq!((code, out.as_str()), (Some(1), ""));
@@ -377,4 +377,194 @@ fn packing_is_the_library_s() {
     let mut expected = Vec::new();
     builder.write(&mut expected).unwrap();
     assert_eq!(fs::read(folder.path().join("a.neff")).unwrap(), expected);
+}
+
+/// Runs the tool with an address space of so many KiB.
+fn bounded(kib: u32, folder: &Path, args: &str) -> Output {
+    let tool = env!("CARGO_BIN_EXE_neuron-profile");
+    let shell = format!("ulimit -v {kib}; exec {tool} neff {args}");
+    Command::new("sh").args(["-c", &shell]).current_dir(folder).output().unwrap()
+}
+
+/// A `tar` in gzip as a NEFF.
+fn gzip_neff(tar: &[u8]) -> Vec<u8> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    gzip.write_all(tar).unwrap();
+    wrap(&gzip.finish().unwrap())
+}
+
+/// A global owner's name of 1 MiB is not copied into each of 1000 entries.
+#[test]
+fn names_for_all_entries_take_no_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    for key in ["uname", "path"] {
+        let length = (1 << 20) - 64;
+        let text = format!(" {key}={}\n", "A".repeat(length));
+        let record = format!("{}{text}", text.len() + 7);
+        let mut tar = block("g", record.len() as u64, b'g', "").to_vec();
+        tar.extend_from_slice(record.as_bytes());
+        tar.resize(tar.len().next_multiple_of(512), 0);
+        for index in 0..1000 {
+            tar.extend_from_slice(&block(&format!("m{index}"), 0, b'0', ""));
+        }
+        tar.resize(tar.len() + 1024, 0);
+        fs::write(folder.path().join("a.neff"), gzip_neff(&tar)).unwrap();
+        let output = bounded(200_000, folder.path(), "verify a.neff");
+        let err = String::from_utf8(output.stderr).unwrap();
+        let out = String::from_utf8(output.stdout).unwrap();
+        if key == "uname" {
+            assert_eq!(output.status.code(), Some(3), "{err}");
+            assert!(out.contains("1000 members"), "{out}");
+        } else {
+            assert_eq!(output.status.code(), Some(1), "{err}");
+            assert!(err.contains("a name for all entries has"), "{err}");
+        }
+    }
+}
+
+/// `moe-dge.neff` with these members put in place or added.
+fn changed(members: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let bytes = fs::read(fixture("moe-dge.neff")).unwrap();
+    let neff = Neff::open(&bytes, &Options::strict()).unwrap();
+    let mut builder = Builder::new(1);
+    for member in neff.members() {
+        let name = member.name();
+        if ["neff.json", "info.json"].contains(&name) {
+            builder.add(name, neff.archive.body(member).unwrap().into_owned()).unwrap();
+        }
+    }
+    for (name, body) in members {
+        builder.add(name, body.clone()).unwrap();
+    }
+    let mut out = Vec::new();
+    builder.write(&mut out).unwrap();
+    out
+}
+
+/// A file with `count` subgraphs whose engines all name `big.json` and `big.bin`.
+fn sharing(count: usize, json: Vec<u8>, stream: Vec<u8>, name: &str) -> Vec<u8> {
+    let bytes = fs::read(fixture("moe-dge.neff")).unwrap();
+    let neff = Neff::open(&bytes, &Options::strict()).unwrap();
+    let value = |name: &str| -> Value {
+        serde_json::from_slice(&neff.body(name).unwrap().unwrap()).unwrap()
+    };
+    let mut definition = value("sg00/def.json");
+    for engine in ["pe", "act", "pool", "dve", "sp"] {
+        definition[engine] = "big.json".into();
+        definition[format!("{engine}_instr")] = "big.bin".into();
+    }
+    let mut kelf = value("kelf-0.json");
+    let graph =
+        |i| serde_json::json!({"name": format!("{name}{i}"), "definition": format!("d{i}.json")});
+    kelf["graphs"] = (0..count).map(graph).collect();
+    let mut members = vec![
+        (String::from("kelf-0.json"), kelf.to_string().into_bytes()),
+        (String::from("big.json"), json),
+        (String::from("big.bin"), stream),
+    ];
+    let definition = definition.to_string().into_bytes();
+    members.extend((0..count).map(|i| (format!("d{i}.json"), definition.clone())));
+    changed(&members)
+}
+
+/// Members that many subgraphs name are parsed and unpacked once.
+#[test]
+fn shared_members_take_memory_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let blocks: Vec<String> =
+        (0..20_000).map(|id| format!(r#"{{"id":{id},"queue":"q","desc":[]}}"#)).collect();
+    let json = format!(r#"{{"name":"x","instr":"big.bin","dma":[{}]}}"#, blocks.join(","));
+    let file = sharing(20, json.into_bytes(), vec![0; 64], "sg");
+    fs::write(folder.path().join("a.neff"), file).unwrap();
+    // One parsed copy is some megabytes, a hundred would be a gigabyte.
+    let output = bounded(150_000, folder.path(), "ls a.neff");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{:?} {err}", output.status);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("big.json"));
+
+    // 17 MiB are not held by the archive; 40 copies would not fit.
+    let json = br#"{"name":"x","instr":"big.bin"}"#.to_vec();
+    let file = sharing(8, json, vec![0; 17 << 20], "sg");
+    fs::write(folder.path().join("b.neff"), file).unwrap();
+    let output = bounded(250_000, folder.path(), "disasm b.neff | head -n 1");
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(out.starts_with("# sg0 "), "{out} {}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn names_are_shown_on_their_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = br#"{"name":"x","instr":"big.bin"}"#.to_vec();
+    let file = sharing(1, json, vec![0; 65], "sg\u{1b}[31m\nEVIL: NOP;");
+    fs::write(folder.path().join("a\u{1b}\n.neff"), file).unwrap();
+    let output = tool(folder.path(), &["disasm", "a\u{1b}\n.neff"]);
+    assert_eq!(output.status.code(), Some(3));
+    for text in [&output.stdout, &output.stderr] {
+        let text = String::from_utf8_lossy(text);
+        assert!(!text.contains('\u{1b}'), "{text}");
+        assert!(!text.lines().any(|line| line.starts_with("EVIL")), "{text}");
+        assert!(text.contains("\\u{1b}[31m\\nEVIL"), "{text}");
+    }
+    let output = tool(folder.path(), &["info", "no\u{1b}\nsuch"]);
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(err.lines().count() == 1 && !err.contains('\u{1b}'), "{err}");
+
+    // The warnings of the file stand in the JSON too.
+    let output = tool(folder.path(), &["disasm", "-o", "json", "a\u{1b}\n.neff"]);
+    let all: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let warnings = all["warnings"].as_array().unwrap();
+    assert!(warnings.iter().any(|warning| warning["rule"].is_string()), "{warnings:?}");
+    assert!(warnings.iter().any(|w| w["text"].as_str().unwrap().contains("no whole record")));
+    assert_eq!(all["streams"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn targets_that_are_no_files_stay() {
+    use std::os::unix::fs::FileTypeExt;
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("in")).unwrap();
+    fs::write(folder.path().join("in/neff.json"), "{}").unwrap();
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    assert!(Command::new("mkfifo").arg(folder.path().join("fifo")).status().unwrap().success());
+    std::os::unix::fs::symlink("fifo", folder.path().join("link")).unwrap();
+    for target in ["fifo", "link", "folder"] {
+        let output = tool(folder.path(), &["pack", "in", target, "--force"]);
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{target}");
+        assert!(err.lines().count() == 1 && err.contains("is not a plain file"), "{err}");
+    }
+    assert!(fs::metadata(folder.path().join("fifo")).unwrap().file_type().is_fifo());
+    assert!(fs::symlink_metadata(folder.path().join("link")).unwrap().is_symlink());
+}
+
+#[test]
+fn an_empty_folder_is_filled() {
+    use std::os::unix::fs::MetadataExt;
+    let folder = tempfile::tempdir().unwrap();
+    let file = path("moe-dge.neff");
+    for target in ["out", "."] {
+        let here = folder.path().join("out");
+        let _ = fs::remove_dir_all(&here);
+        fs::create_dir(&here).unwrap();
+        let inode = fs::metadata(&here).unwrap().ino();
+        let from = if target == "." { &here } else { folder.path() };
+        let output = tool(from, &["unpack", &file, target]);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(fs::metadata(&here).unwrap().ino(), inode);
+        assert!(here.join("sg00/def.json").is_file());
+        let names = fs::read_dir(&here).unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(names.into_iter().all(|name| !name.to_string_lossy().starts_with('.')));
+    }
+}
+
+#[test]
+fn zeros_are_no_neff() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("zeros");
+    fs::write(&file, [0; 2048]).unwrap();
+    for command in ["info", "ls", "verify"] {
+        let (code, out, err) = run(&[command, file.to_str().unwrap()]);
+        assert_eq!((code, out.as_str()), (Some(1), ""), "{command}");
+        assert!(err.contains("it is no NEFF"), "{err}");
+    }
 }

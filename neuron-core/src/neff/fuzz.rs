@@ -13,7 +13,9 @@ use crate::neff::header::HEADER_LENGTH;
 /// Small limits, so that a target finds unbounded work soon.
 fn options(mode: Mode) -> Options {
     let mut options = Options::new(mode);
-    options.limits.unpacked = 64 << 20;
+    options.limits.unpacked = 16 << 20;
+    options.limits.names = 256 << 10;
+    options.limits.json = 1 << 20;
     options.limits.ratio_floor = 1 << 20;
     options.hold = 64 << 10;
     options

@@ -10,6 +10,8 @@ pub struct Limits {
     pub members: usize,
     /// Bytes of one member name.
     pub name: usize,
+    /// Bytes of all names of entries together.
+    pub names: usize,
     /// Bytes of one member.
     pub member: u64,
     /// Bytes of the unpacked archive.
@@ -31,6 +33,7 @@ impl Default for Limits {
         Self {
             members: 65_536,
             name: 4096,
+            names: 16 << 20,
             member: 2 << 30,
             unpacked: 8 << 30,
             ratio: 1000,

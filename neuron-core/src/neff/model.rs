@@ -3,14 +3,15 @@
 
 use super::check;
 use super::doc::{
-    Definition, Engine, EngineJson, Executor, Graph, Info, Kelf, KelfGraph, Metric, Target,
+    Budget, Definition, Engine, EngineJson, Executor, Graph, Info, Kelf, KelfGraph, Metric, Target,
     TensorMap, UcodeLibrary, parse,
 };
 use super::file::Neff;
 use super::problem::{Place, Problem, Report, Rule};
 use super::tensor::{self, Tensor};
 use serde::de::DeserializeOwned;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// Bytes of one instruction slot (sheet section 6).
 pub const SLOT: u64 = 64;
@@ -58,8 +59,8 @@ pub struct Subgraph {
     /// Programs, in the order of the hardware index; engines that the
     /// definition does not name are absent.
     pub programs: Vec<Program>,
-    /// Layouts of tensors.
-    pub tensor_map: Option<TensorMap>,
+    /// Layouts of tensors; shared by the subgraphs of one folder.
+    pub tensor_map: Option<Arc<TensorMap>>,
 }
 
 /// What one engine runs.
@@ -67,8 +68,8 @@ pub struct Subgraph {
 pub struct Program {
     /// The engine.
     pub engine: Engine,
-    /// Its JSON.
-    pub json: Option<EngineJson>,
+    /// Its JSON; shared by all programs that name one member.
+    pub json: Option<Arc<EngineJson>>,
     /// Member with its instruction stream; `None` where none is named.
     pub stream_member: Option<String>,
     /// Instructions: 64-byte slots of the stream. An absent stream is empty.
@@ -103,13 +104,14 @@ impl Model {
         let mut kelfs = kelf_members(neff, graph_member, graph.as_ref(), report)?.into_iter();
         let kelf_member = kelfs.next();
         let mut subgraphs = Vec::new();
+        let mut kept = Kept::default();
         let kelf = match &kelf_member {
-            Some(name) => kelf_subgraphs(neff, name, &mut subgraphs, report)?,
+            Some(name) => kelf_subgraphs(neff, name, &mut subgraphs, &mut kept, report)?,
             None => None,
         };
         let more_kelfs: Vec<String> = kelfs.collect();
         for name in &more_kelfs {
-            kelf_subgraphs(neff, name, &mut subgraphs, report)?;
+            kelf_subgraphs(neff, name, &mut subgraphs, &mut kept, report)?;
         }
         let target = kelf.as_ref().and_then(|kelf| Target::parse(kelf.target.as_deref()));
         for subgraph in &subgraphs {
@@ -223,11 +225,43 @@ fn kelf_members(
     Ok(names)
 }
 
+/// Members that were parsed, by name: many subgraphs may name one.
+#[derive(Default)]
+struct Kept {
+    budget: Budget,
+    engines: Parsed<EngineJson>,
+    maps: Parsed<TensorMap>,
+}
+
+/// `None` for a member that is absent or does not parse.
+type Parsed<T> = HashMap<String, Option<Arc<T>>>;
+
+/// The member `name`, read by `read` if it was not before.
+fn shared<T>(
+    parsed: &mut Parsed<T>,
+    budget: &mut Budget,
+    neff: &Neff<'_>,
+    name: String,
+    read: impl FnOnce(&str) -> Result<Option<T>, Problem>,
+) -> Result<Option<Arc<T>>, Problem> {
+    if let Some(found) = parsed.get(&name) {
+        budget.again(&name)?;
+        return Ok(found.clone());
+    }
+    if let Some(body) = neff.body(&name) {
+        budget.charge(&name, &body?)?;
+    }
+    let found = read(&name)?.map(Arc::new);
+    parsed.insert(name, found.clone());
+    Ok(found)
+}
+
 /// Reads a kelf member and adds its subgraphs.
 fn kelf_subgraphs(
     neff: &Neff<'_>,
     name: &str,
     subgraphs: &mut Vec<Subgraph>,
+    kept: &mut Kept,
     report: &mut Report,
 ) -> Result<Option<Kelf>, Problem> {
     let Some(kelf) = required::<Kelf>(neff, name, report)? else {
@@ -245,7 +279,7 @@ fn kelf_subgraphs(
             report.note(Rule::SubgraphTwice, place(), value)?;
             continue;
         }
-        subgraphs.extend(subgraph(neff, name, graph, report)?);
+        subgraphs.extend(subgraph(neff, name, graph, kept, report)?);
     }
     Ok(Some(kelf))
 }
@@ -254,9 +288,13 @@ fn subgraph(
     neff: &Neff<'_>,
     kelf_member: &str,
     graph: &KelfGraph,
+    kept: &mut Kept,
     report: &mut Report,
 ) -> Result<Option<Subgraph>, Problem> {
     let definition_member = graph.definition.as_str();
+    if let Some(body) = neff.body(definition_member) {
+        kept.budget.charge(definition_member, &body?)?;
+    }
     let Some(definition) = required::<Definition>(neff, definition_member, report)? else {
         return Ok(None);
     };
@@ -265,11 +303,16 @@ fn subgraph(
     let mut programs = Vec::new();
     for engine in Engine::ALL {
         let json = match definition.engine_json(engine) {
-            Some(file) => required(neff, &format!("{folder}{file}"), report)?,
+            Some(file) => {
+                let name = format!("{folder}{file}");
+                shared(&mut kept.engines, &mut kept.budget, neff, name, |name| {
+                    required(neff, name, report)
+                })?
+            }
             None => None,
         };
         let named = definition.engine_stream(engine).map(str::to_owned);
-        let in_json = || json.as_ref().and_then(EngineJson::stream).map(str::to_owned);
+        let in_json = || json.as_deref().and_then(EngineJson::stream).map(str::to_owned);
         let stream_member = named.or_else(in_json).map(|file| format!("{folder}{file}"));
         if stream_member.is_none() && json.is_none() {
             continue;
@@ -278,7 +321,9 @@ fn subgraph(
         let slots = stream.map_or(0, |member| member.size() / SLOT);
         programs.push(Program { engine, json, stream_member, slots });
     }
-    let tensor_map = optional(neff, &format!("{folder}tensor_map.json"), report)?;
+    let name = format!("{folder}tensor_map.json");
+    let tensor_map =
+        shared(&mut kept.maps, &mut kept.budget, neff, name, |name| optional(neff, name, report))?;
     Ok(Some(Subgraph {
         name: graph.name.clone(),
         kelf_member: kelf_member.to_owned(),

@@ -11,6 +11,7 @@ use neuron_core::isa::asm::{disassemble, viewer_operands};
 use neuron_core::isa::field::RecordBytes;
 use neuron_core::isa::names::SemaphoreNames;
 use neuron_core::isa::{Engine, Record, decode_stream};
+use neuron_core::model::printable;
 use serde::{Serialize, Serializer};
 
 /// The instruction stream of one engine in one sub-graph.
@@ -48,7 +49,7 @@ impl<'a> Stream<'a> {
         (rest > 0).then(|| {
             format!(
                 "{} {}: {rest} bytes after slot {} are no whole record of 64 bytes; not shown",
-                self.subgraph,
+                printable(self.subgraph),
                 self.engine,
                 records.len()
             )
@@ -92,7 +93,7 @@ impl<'a> Program<'a> {
             writeln!(
                 out,
                 "{gap}# {} {} ({}), records: {}, generation: {}",
-                stream.subgraph,
+                printable(stream.subgraph),
                 stream.engine,
                 stream.engine.display_name(),
                 records.len(),
@@ -109,6 +110,18 @@ impl<'a> Program<'a> {
             known = Some((stream.subgraph, names));
         }
         out.flush()
+    }
+
+    /// Writes the elements of the JSON list `streams`, commas between them;
+    /// `first` tells whether none stands before.
+    pub(super) fn write_json_streams(&self, out: &mut dyn Write, first: bool) -> io::Result<()> {
+        for (index, stream) in self.streams.iter().enumerate() {
+            if index > 0 || !first {
+                out.write_all(b",")?;
+            }
+            serde_json::to_writer(&mut *out, &Listing { program: self, stream })?;
+        }
+        Ok(())
     }
 
     /// Writes one JSON object: `generation`, `warnings`, and `streams` with

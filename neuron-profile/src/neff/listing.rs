@@ -1,13 +1,16 @@
 //! `neff disasm`: finds the instruction streams for `disasm.rs`.
 
 use super::disasm::{Program, Stream};
-use super::open::Input;
+use super::open::{Input, warnings};
 use crate::output::{Exit, Format};
 use anyhow::Context;
 use neuron_core::instance::Arch;
 use neuron_core::isa::Engine;
-use neuron_core::neff::Model;
+use neuron_core::model::printable;
 use neuron_core::neff::doc::Target;
+use neuron_core::neff::{Member, Model, Neff, Report, Subgraph};
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
 /// List the instructions
@@ -28,43 +31,141 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         // a program for any hardware reads as one for Trn2 (our choice)
         Some(Target::V3 | Target::Any | Target::Simulator) | None => Arch::V3,
     };
+    let mut not_shown = Vec::new();
     let mut parts = Vec::new();
     for subgraph in &model.subgraphs {
-        for program in &subgraph.programs {
-            let Some(engine) = Engine::ALL.into_iter().find(|e| e.key() == program.engine.key())
-            else {
-                continue;
-            };
-            let body = match &program.stream_member {
-                Some(name) => neff.body(name).transpose().with_context(|| args.input.name())?,
-                None => None,
-            };
-            let blocks = program.json.iter().filter_map(|json| json.dma.as_ref()).flatten();
-            let queues: Vec<(String, u8)> = blocks
-                .filter_map(|block| {
-                    Some((block.queue.clone()?, u8::try_from(block.semaphore?).ok()?))
-                })
-                .collect();
-            parts.push((subgraph.name.as_str(), engine, body.unwrap_or_default(), queues));
+        parts.push(Part::find(&neff, subgraph, &mut not_shown));
+    }
+    let in_json = args.input.output == Format::Json;
+    if in_json {
+        write!(out, "{{\"generation\":{},\"warnings\":", arch.number())?;
+        serde_json::to_writer(&mut *out, &all_warnings(&report, &not_shown))?;
+        out.write_all(b",\"streams\":[")?;
+    }
+    let mut first = true;
+    for part in &parts {
+        // The bodies of one subgraph at a time, each member once.
+        let mut bodies = HashMap::new();
+        for row in &part.rows {
+            if let Some(name) = row.member
+                && !bodies.contains_key(name)
+            {
+                let body = neff.body(name).transpose().with_context(|| args.input.name())?;
+                bodies.insert(name, body.unwrap_or_default());
+            }
         }
+        let streams: Vec<Stream<'_>> = part
+            .rows
+            .iter()
+            .map(|row| Stream {
+                subgraph: part.subgraph,
+                engine: row.engine,
+                bytes: row.member.and_then(|name| bodies.get(name)).map_or(&[], |body| &**body),
+                queues: &row.queues,
+            })
+            .collect();
+        if streams.is_empty() {
+            continue;
+        }
+        let program = Program { arch, streams: &streams };
+        if in_json {
+            program.write_json_streams(out, first)?;
+        } else {
+            if !first {
+                out.write_all(b"\n")?;
+            }
+            program.write_text(out)?;
+        }
+        first = false;
     }
-    let streams: Vec<Stream<'_>> = parts
-        .iter()
-        .map(|(subgraph, engine, bytes, queues)| Stream {
-            subgraph,
-            engine: *engine,
-            bytes,
-            queues,
-        })
-        .collect();
-    let program = Program { arch, streams: &streams };
-    match args.input.output {
-        Format::Text => program.write_text(out)?,
-        Format::Json => program.write_json(out)?,
+    if in_json {
+        out.write_all(b"]}\n")?;
     }
-    for warning in program.warnings() {
-        writeln!(std::io::stderr(), "{}: warning: {warning}", args.input.name())?;
+    out.flush()?;
+    for warning in &not_shown {
+        let line = printable(&format!("{}: warning: {warning}", args.input.name()));
+        writeln!(std::io::stderr(), "{line}")?;
     }
     let exit = args.input.warn(&report);
-    Ok(if program.warnings().is_empty() { exit } else { Exit::Partial })
+    Ok(if not_shown.is_empty() { exit } else { Exit::Partial })
+}
+
+/// Bytes of all streams of one subgraph, which are in memory together; 4 Mi
+/// instructions, far more than real programs have.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// The streams of one subgraph, bodies left where they are.
+struct Part<'m> {
+    subgraph: &'m str,
+    rows: Vec<Row<'m>>,
+}
+
+struct Row<'m> {
+    engine: Engine,
+    member: Option<&'m str>,
+    queues: Vec<(String, u8)>,
+}
+
+impl<'m> Part<'m> {
+    fn find(neff: &Neff<'_>, subgraph: &'m Subgraph, warnings: &mut Vec<String>) -> Self {
+        let mut rows = Vec::new();
+        let mut counted = HashSet::new();
+        let mut bytes = 0_u64;
+        for program in &subgraph.programs {
+            let engines = Engine::ALL.into_iter();
+            let Some(engine) = engines.clone().find(|e| e.key() == program.engine.key()) else {
+                continue;
+            };
+            let mut warn = |text: String| {
+                warnings.push(format!("{} {engine}: {text}", subgraph.name));
+            };
+            let mut member = program.stream_member.as_deref();
+            let size = member.and_then(|name| neff.member(name)).map_or(0, Member::size);
+            if member.is_some_and(|name| counted.insert(name)) {
+                bytes = bytes.saturating_add(size);
+            }
+            if bytes > MOST_BYTES {
+                warn(format!(
+                    "the streams up to it have {bytes} bytes, the limit is {MOST_BYTES}; not shown"
+                ));
+                member = None;
+            } else if size % 64 != 0 {
+                let (rest, slots) = (size % 64, size / 64);
+                warn(format!(
+                    "{rest} bytes after slot {slots} are no whole record of 64 bytes; not shown"
+                ));
+            }
+            rows.push(Row { engine, member, queues: queues(program) });
+        }
+        Self { subgraph: &subgraph.name, rows }
+    }
+}
+
+/// Queue and completion semaphore of each DMA block, each pair once.
+fn queues(program: &neuron_core::neff::Program) -> Vec<(String, u8)> {
+    let blocks = program.json.iter().filter_map(|json| json.dma.as_ref()).flatten();
+    let mut seen = HashSet::new();
+    blocks
+        .filter_map(|block| {
+            let (queue, semaphore) =
+                (block.queue.as_deref()?, u8::try_from(block.semaphore?).ok()?);
+            seen.insert((queue, semaphore)).then(|| (printable(queue), semaphore))
+        })
+        .collect()
+}
+
+/// The warnings of the file as other commands have them, then those of streams
+/// in the same form.
+fn all_warnings(report: &Report, streams: &[String]) -> Value {
+    let mut all = warnings(report);
+    if let Value::Array(list) = &mut all {
+        list.extend(streams.iter().map(|text| {
+            json!({
+                "rule": null, "place": null, "value": null,
+                "text": text,
+                "refused_when_strict": false,
+            })
+        }));
+    }
+    all
 }

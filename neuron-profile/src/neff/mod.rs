@@ -25,13 +25,25 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    #[command(after_help = codes())]
     Info(info::Args),
+    #[command(after_help = codes())]
     Ls(ls::Args),
+    #[command(after_help = codes())]
     Cat(cat::Args),
+    #[command(after_help = codes())]
     Disasm(listing::Args),
+    #[command(after_help = codes())]
     Unpack(unpack::Args),
+    #[command(after_help = codes())]
     Pack(pack::Args),
+    #[command(after_help = codes())]
     Verify(verify::Args),
+}
+
+/// The exit table, for the help of each command.
+fn codes() -> String {
+    Exit::help(&[Exit::Done, Exit::Error, Exit::Partial]).to_string()
 }
 
 /// Runs a command; results go to `out`.

@@ -1,7 +1,8 @@
 //! Opens the file of a command and tells its warnings.
 
 use crate::output::{Exit, Format, progress};
-use anyhow::Context;
+use anyhow::{Context, bail};
+use neuron_core::model::printable;
 use neuron_core::neff::{Mode, Neff, Options, Problem, Report, Severity, digest};
 use neuron_core::sys::file_map::FileBytes;
 use serde_json::{Value, json};
@@ -32,7 +33,13 @@ impl Input {
     /// Opens the file, without its digest.
     pub(super) fn open<'a>(&self, bytes: &'a [u8]) -> anyhow::Result<Neff<'a>> {
         let mode = if self.strict { Mode::Strict } else { Mode::Lenient };
-        Neff::open(bytes, &Options::new(mode).without_digest()).with_context(|| self.name())
+        let neff =
+            Neff::open(bytes, &Options::new(mode).without_digest()).with_context(|| self.name())?;
+        if neff.members().is_empty() && !matches!(neff.header.packager, 1 | 2) {
+            let packager = neff.header.packager;
+            bail!("{}: it is no NEFF: packager version {packager}, no member", self.name());
+        }
+        Ok(neff)
     }
 
     /// Opens the file and compares its digest, with a progress bar.
@@ -56,10 +63,11 @@ impl Input {
     pub(super) fn warn(&self, report: &Report) -> Exit {
         let mut err = io::stderr().lock();
         for problem in report.warnings() {
-            let _ = writeln!(err, "{}: warning: {problem}", self.name());
+            let _ = writeln!(err, "{}", printable(&format!("{}: warning: {problem}", self.name())));
         }
         if report.dropped() > 0 {
-            let _ = writeln!(err, "{}: {} more warnings", self.name(), report.dropped());
+            let _ =
+                writeln!(err, "{}: {} more warnings", printable(&self.name()), report.dropped());
         }
         exit(report)
     }

@@ -3,6 +3,7 @@
 use crate::output::{Exit, Format, json, progress};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
+use neuron_core::model::printable;
 use neuron_core::neff::{Builder, DigestForm, Header, Neff, Options, Packing, features, shown};
 use neuron_core::sys::file_map::FileBytes;
 use serde_json::json as value;
@@ -96,6 +97,10 @@ fn feature(text: &str) -> Result<u64, String> {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    // A link counts as what it leads to.
+    if fs::metadata(&args.file).is_ok_and(|about| !about.is_file()) {
+        bail!("{}: it exists and is not a plain file, give another", args.file.display());
+    }
     let mut files = Vec::new();
     collect(&args.folder, "", &mut files)?;
     if files.is_empty() {
@@ -130,7 +135,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
             }),
         )?,
         Format::Text => {
-            let file = args.file.display();
+            let file = printable(&args.file.display().to_string());
             writeln!(out, "{file}: {} members, {size} bytes", files.len())?;
             out.flush()?;
         }

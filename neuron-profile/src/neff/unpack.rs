@@ -1,12 +1,14 @@
 //! `neff unpack`: the members as files.
 //!
 //! The folder appears whole or not at all: files are written into a temporary
-//! folder beside it, which is then renamed. Names are checked before the first
+//! folder beside it, which is then renamed. An empty folder that is there already is kept and
+//! filled: the temporary folder is in it, and what that has moves up. Names are checked before the first
 //! byte is written; only plain files and folders are made, each file new.
 
 use super::open::{Input, warnings};
 use crate::output::{Exit, Format, json, progress};
 use anyhow::{Context, bail};
+use neuron_core::model::printable;
 use neuron_core::neff::{path, shown};
 use serde_json::json as value;
 use std::collections::HashMap;
@@ -32,7 +34,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         Some(folder) => folder.clone(),
         None => default_folder(&args.input.file)?,
     };
-    if fs::symlink_metadata(&folder).is_ok() && !is_empty_folder(&folder) {
+    let exists = fs::symlink_metadata(&folder).is_ok();
+    if exists && !is_empty_folder(&folder) {
         bail!("{}: it exists and is not an empty folder, give another", folder.display());
     }
     let names = neff.members().iter().map(neuron_core::neff::Member::name);
@@ -41,6 +44,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         neff.members().iter().map(|member| member.name()).zip(paths).collect();
 
     let parent = match folder.parent() {
+        _ if exists => folder.as_path(),
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
@@ -70,10 +74,18 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     });
     bar.finish_and_clear();
     written.with_context(|| format!("cannot unpack {}", args.input.name()))?;
-    fs::rename(temporary.path(), &folder)
-        .with_context(|| format!("cannot make {}", folder.display()))?;
-    // Renamed away: nothing is left to remove.
-    let _ = temporary.keep();
+    let cannot = || format!("cannot make {}", folder.display());
+    if exists {
+        for entry in fs::read_dir(temporary.path()).with_context(cannot)? {
+            let entry = entry.with_context(cannot)?;
+            fs::rename(entry.path(), folder.join(entry.file_name())).with_context(cannot)?;
+        }
+        temporary.close().with_context(cannot)?;
+    } else {
+        fs::rename(temporary.path(), &folder).with_context(cannot)?;
+        // Renamed away: nothing is left to remove.
+        let _ = temporary.keep();
+    }
 
     let count = neff.members().len();
     match args.input.output {
@@ -87,7 +99,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
             }),
         )?,
         Format::Text => {
-            writeln!(out, "{}: {count} members, {total} bytes", folder.display())?;
+            let folder = printable(&folder.display().to_string());
+            writeln!(out, "{folder}: {count} members, {total} bytes")?;
             out.flush()?;
         }
     }

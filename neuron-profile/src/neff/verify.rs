@@ -3,11 +3,12 @@
 use super::open::{Input, exit, warnings};
 use crate::output::{Exit, Format, json, progress};
 use anyhow::Context;
+use neuron_core::model::printable;
 use neuron_core::neff::{Severity, shown, verify};
 use serde_json::json as value;
 use std::io::Write;
 
-/// Check everything; exit code 1 if a strict reader refuses the file
+/// Check everything; exit code 3 if a strict reader refuses the file
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -44,7 +45,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
                     Severity::Warn => "warning",
                     _ => "error",
                 };
-                writeln!(out, "{word}: {problem}")?;
+                writeln!(out, "{}", printable(&format!("{word}: {problem}")))?;
             }
             if seen.report.dropped() > 0 {
                 writeln!(out, "and {} more", seen.report.dropped())?;
@@ -62,5 +63,5 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
             out.flush()?;
         }
     }
-    Ok(if sound { Exit::Done } else { Exit::Error })
+    Ok(if sound { Exit::Done } else { Exit::Partial })
 }

@@ -29,6 +29,38 @@ struct Shape {
     commas: u64,
 }
 
+/// Objects and commas of the members of one file, each as often as it is
+/// named, since each mention is checked: no more than one member alone may have.
+#[derive(Debug, Default)]
+pub(crate) struct Budget {
+    objects: u64,
+    commas: u64,
+    /// What each member asks for.
+    costs: BTreeMap<String, (u64, u64)>,
+}
+
+impl Budget {
+    /// Counts the member `name` before it is parsed.
+    pub(crate) fn charge(&mut self, name: &str, body: &[u8]) -> Result<(), Problem> {
+        let shape = shape(body);
+        self.costs.insert(name.to_owned(), (shape.objects, shape.commas));
+        self.again(name)
+    }
+
+    /// Counts a member that was parsed before once more.
+    pub(crate) fn again(&mut self, name: &str) -> Result<(), Problem> {
+        let (objects, commas) = self.costs.get(name).copied().unwrap_or_default();
+        self.objects = self.objects.saturating_add(objects);
+        self.commas = self.commas.saturating_add(commas);
+        if self.objects > MOST_OBJECTS || self.commas > MOST_COMMAS {
+            let (objects, commas) = (self.objects, self.commas);
+            let value = format!("with those before it {objects} objects, {commas} commas");
+            return Err(Problem::new(Rule::LimitJson, Place::member(name, 0), value));
+        }
+        Ok(())
+    }
+}
+
 /// Counts brackets and commas outside of strings.
 fn shape(body: &[u8]) -> Shape {
     let mut shape = Shape { too_deep: None, objects: 0, commas: 0 };

@@ -19,7 +19,7 @@ pub use definition::{Definition, QueueSet, VarKind, Variable};
 pub use engine::{DmaBlock, Engine, EngineJson, Transfer};
 pub use graph::{Executor, Graph, GraphAttrs, KELF_FUNCTION, Names, Node};
 pub use info::{Info, KernelDebugFile, KernelDebugInfo, Metric};
-pub(crate) use json::parse;
+pub(crate) use json::{Budget, parse};
 pub use kelf::{Kelf, KelfGraph, Target};
 pub use kernel::{KernelLine, KernelLines};
 pub use tensor_map::{Alias, MappedTensor, TensorMap};

@@ -1,5 +1,8 @@
 //! pax extended records: what they override in the header that follows.
 
+/// Bytes of an owner's name; Linux has 32. Every entry keeps a copy.
+const MOST_OWNER: usize = 256;
+
 /// Values that records set. An empty value takes a setting back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Overrides {
@@ -37,6 +40,8 @@ impl Overrides {
 
     fn set(&mut self, key: &[u8], value: &[u8]) -> Result<(), String> {
         let text = || (!value.is_empty()).then(|| value.to_vec());
+        // Names of owners are shown only; one that is longer is no name.
+        let owner = || text().filter(|text| text.len() <= MOST_OWNER);
         match key {
             b"path" => self.path = text(),
             b"size" => self.size = number(value)?,
@@ -47,8 +52,8 @@ impl Overrides {
                 let whole = value.split(|b| *b == b'.').next().unwrap_or_default();
                 self.mtime = number(whole)?;
             }
-            b"uname" => self.user = text(),
-            b"gname" => self.group = text(),
+            b"uname" => self.user = owner(),
+            b"gname" => self.group = owner(),
             key if key.starts_with(b"GNU.sparse") => self.sparse = true,
             _ => {}
         }

@@ -16,6 +16,8 @@ pub(crate) struct Entries<S> {
     limits: Limits,
     globals: Overrides,
     seen: usize,
+    /// Bytes of all names so far.
+    names: usize,
     /// Archive offset where the zero blocks of the end start.
     pub(crate) end_at: u64,
 }
@@ -30,7 +32,7 @@ struct Pending {
 
 impl<'a, S: Stream<'a>> Entries<S> {
     pub(crate) fn new(stream: S, limits: Limits) -> Self {
-        Self { stream, limits, globals: Overrides::default(), seen: 0, end_at: 0 }
+        Self { stream, limits, globals: Overrides::default(), seen: 0, names: 0, end_at: 0 }
     }
 
     pub(crate) fn into_stream(self) -> S {
@@ -165,7 +167,15 @@ impl<'a, S: Stream<'a>> Entries<S> {
             Problem::new(Rule::TarPax, Place::Archive(body_at + widen(error.at)), error.value)
         };
         match block.type_flag() {
-            b'g' => self.globals.apply(body).map_err(bad)?,
+            b'g' => {
+                self.globals.apply(body).map_err(bad)?;
+                let length = self.globals.path.as_ref().map_or(0, Vec::len);
+                if length > self.limits.name {
+                    // Each record that follows would copy it.
+                    let value = format!("a name for all entries has {length} bytes");
+                    return Err(Problem::new(Rule::LimitName, Place::Archive(at), value));
+                }
+            }
             b'L' => {
                 let name = body.split(|b| *b == 0).next().unwrap_or_default();
                 pending.long_name = Some(name.to_vec());
@@ -182,7 +192,7 @@ impl<'a, S: Stream<'a>> Entries<S> {
     }
 
     fn entry(
-        &self,
+        &mut self,
         block: &Block,
         header_at: u64,
         at: u64,
@@ -193,6 +203,11 @@ impl<'a, S: Stream<'a>> Entries<S> {
         let records = pending.pax.unwrap_or_else(|| self.globals.clone());
         let raw = records.path.or(pending.long_name).unwrap_or_else(|| block.name());
         let name = self.name(&raw, header_at, report)?;
+        self.names = self.names.saturating_add(name.len());
+        if self.names > self.limits.names {
+            let value = format!("the names have more than {} bytes together", self.limits.names);
+            return Err(Problem::new(Rule::LimitName, Place::Archive(header_at), value));
+        }
         let size = match records.size {
             Some(size) => size,
             None => self.size(block, at)?,
