@@ -101,10 +101,10 @@ fn python() -> Option<PathBuf> {
         venv.args(["-m", "venv", "--clear"]).arg(&home);
         let mut pip = Command::new(&python);
         pip.args(["-m", "pip", "install", "--quiet", "--retries", "1", PACKAGE]);
-        for step in [&mut venv, &mut pip] {
+        for (what, step) in [("python3 -m venv", &mut venv), ("pip install", &mut pip)] {
             let done = step.output().is_ok_and(|output| output.status.success());
             if !done {
-                let why = format!("{PACKAGE} is not available ({step:?} failed)");
+                let why = format!("{PACKAGE} is not available ({what} failed)");
                 neuron_tests::skipped("python_reads_what_we_write", &why);
                 return None;
             }

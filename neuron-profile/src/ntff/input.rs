@@ -42,6 +42,9 @@ pub(super) enum Kind {
     Inspect(InspectFile),
 }
 
+/// Name, trace, and what its wrapper has.
+pub(super) type Opened = (String, Reader<Box<dyn Read>>, Trouble);
+
 impl Input {
     pub(super) fn open(path: &Path) -> Result<Self> {
         let name = if path.as_os_str() == "-" {
@@ -75,7 +78,7 @@ impl Input {
     }
 
     /// Begins to read it as a trace.
-    pub(super) fn reader(self) -> Result<(String, Reader<Box<dyn Read>>, Trouble)> {
+    pub(super) fn reader(self) -> Result<Opened> {
         let reader = Reader::new(self.bytes, Options::default()).with_context(|| self.name.clone());
         Ok((self.name, reader?, self.trouble))
     }
