@@ -13,6 +13,7 @@
 mod ntff_support;
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 
 use neuron_core::ntff::error::Findings;
 use neuron_core::ntff::frames::{FrameReader, Framed, InspectFile, write_frame};
@@ -278,4 +279,32 @@ fn wrong_frame_lengths() {
             "length {length}: {findings:?}"
         );
     }
+}
+
+/// Zeros are empty frames to the framing, and no file of an inspect run.
+#[test]
+fn empty_frames_are_no_stream() {
+    for length in [4, 8, 4096, 65536] {
+        let zeros = vec![0; length];
+        assert_eq!(InspectFile::sniff(&zeros, true), None, "{length}");
+        assert_eq!(InspectFile::sniff(&zeros, false), None, "{length}");
+    }
+    // One in front is enough; a hole further on ends the walk.
+    let real = bytes("inspect/ntrace.pb");
+    assert_eq!(InspectFile::sniff(&[&[0; 4], real.as_slice()].concat(), true), None);
+    let holed = [real.as_slice(), &[0; 4 * 16], &real].concat();
+    let mut reader = FrameReader::new(holed.as_slice(), options(Mode::Strict));
+    while reader.next_frame().unwrap().is_some() {}
+    assert_eq!(reader.position(), holed.len() as u64);
+    let mut endless =
+        FrameReader::new(real.as_slice().chain(std::io::repeat(0)), options(Mode::Lenient));
+    let mut count = 0;
+    while endless.next_frame().unwrap().is_some() {
+        count += 1;
+    }
+    assert_eq!(count, 1676 + 16);
+    let (findings, _) = endless.findings().list();
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].rule.id(), "empty-frames");
+    assert!(endless.findings().damaged());
 }

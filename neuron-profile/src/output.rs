@@ -34,7 +34,7 @@ fn one_line(error: &anyhow::Error) -> String {
     let mut parts = Vec::new();
     for cause in error.chain() {
         parts.push(cause.to_string());
-        if cause.is::<neuron_core::Error>() {
+        if cause.is::<neuron_core::Error>() || cause.is::<neuron_core::ntff::Error>() {
             break;
         }
     }

@@ -184,6 +184,95 @@ fn gzip_is_unwrapped() {
     assert!(text(&output.stdout).contains("ok: 110488 bytes"));
 }
 
+/// What was inflated before the damage is shown, and the damage is told once.
+#[test]
+fn a_damaged_gzip_wrapper_keeps_what_is_whole() {
+    let data = std::fs::read(fixture("moe-dge.ntff")).unwrap();
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packer.write_all(&data).unwrap();
+    let whole = packer.finish().unwrap();
+    let cut = &whole[..whole.len() - 5000];
+    let mut flipped = whole.clone();
+    let at = flipped.len() - 5000;
+    flipped[at..at + 100].fill(0xff);
+    for bytes in [cut, &flipped] {
+        for command in ["info", "dump", "verify"] {
+            let output = piped(&[command], bytes);
+            assert_eq!(output.status.code(), Some(3), "{command}");
+            assert!(output.stderr.is_empty());
+            assert_eq!(text(&output.stdout).matches("(rule gzip-cut)").count(), 1);
+        }
+        let output = piped(&["dump", "-o", "json"], bytes);
+        let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let list = value["findings"]["list"].as_array().unwrap();
+        assert!(list.iter().any(|finding| finding["rule"] == "gzip-cut"));
+        assert!(value["sections"].as_array().unwrap().len() > 3);
+    }
+    // The same records as of the plain file that ends where the inflating did.
+    let value: Value = serde_json::from_slice(&piped(&["info", "-o", "json"], cut).stdout).unwrap();
+    let length = usize::try_from(value["bytes"].as_u64().unwrap()).unwrap();
+    assert!(length > data.len() / 2, "{length}");
+    let plain: Value =
+        serde_json::from_slice(&piped(&["info", "-o", "json"], &data[..length]).stdout).unwrap();
+    assert_eq!(value["cores"], plain["cores"]);
+
+    let trailing = [whole.as_slice(), b"xy"].concat();
+    let output = piped(&["verify"], &trailing);
+    assert_eq!(output.status.code(), Some(3));
+    let shown = text(&output.stdout);
+    assert!(shown.contains("2 bytes after the gzip wrapper"), "{shown}");
+    assert!(shown.contains("917030 bytes"), "{shown}");
+    // Nothing at all inside: an error, not an empty trace.
+    let output = piped(&["info"], &whole[..12]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("gzip wrapper is damaged"));
+}
+
+#[test]
+fn zeros_are_refused() {
+    for command in ["info", "dump", "verify"] {
+        let output = piped(&[command], &[0; 4096]);
+        assert_eq!(output.status.code(), Some(1), "{command}");
+        assert!(output.stdout.is_empty());
+        let error = text(&output.stderr);
+        assert!(error.contains("neither an NTFF nor a file of an inspect run"), "{error}");
+    }
+}
+
+/// Text of the file cannot steer the terminal.
+#[test]
+fn control_characters_are_escaped() {
+    let mut data = std::fs::read(fixture("attn-fused-fp32-512.ntff")).unwrap();
+    for word in [&b"fused.neff"[..], b"sg00"] {
+        let places: Vec<usize> = (0..4000).filter(|at| data[*at..].starts_with(word)).collect();
+        assert!(!places.is_empty());
+        places.iter().for_each(|at| data[*at] = 0x1b);
+    }
+    for command in ["info", "dump", "verify"] {
+        let output = piped(&[command], &data);
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        assert!(!output.stdout.contains(&0x1b), "{command}");
+    }
+    let shown = text(&piped(&["info"], &data).stdout);
+    assert!(shown.contains("\\u{1b}used.neff") && shown.contains("(\\u{1b}g00)"), "{shown}");
+}
+
+#[test]
+fn a_finding_has_a_rule_and_a_cut_section_its_size() {
+    let data = std::fs::read(fixture("moe-dge.ntff")).unwrap();
+    let output = piped(&["verify", "-o", "json"], &data[..700_000]);
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let list = value["findings"]["list"].as_array().unwrap();
+    let cut: Vec<&Value> = list.iter().filter(|f| f["rule"] == "section-cut").collect();
+    assert!(cut.len() > 1);
+    for finding in cut {
+        let message = finding["message"].as_str().unwrap();
+        assert!(message.ends_with("the file ends at byte 700000"), "{message}");
+    }
+    let value = json(&["info"], &fixture("moe-dge.ntff"));
+    assert_eq!((&value["generation"], &value["chip"]), (&3.into(), &"trn2".into()));
+}
+
 #[test]
 fn a_closed_pipe_is_quiet_success() {
     let mut child = tool(&["dump"])

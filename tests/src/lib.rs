@@ -9,4 +9,4 @@ mod require;
 
 pub use binary::bin;
 pub use fixture::{fixture, unpack_tree, unpack_tree_into};
-pub use require::require;
+pub use require::{require, skipped};

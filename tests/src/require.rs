@@ -26,7 +26,7 @@ pub fn require(tool: &str) -> bool {
     };
     if !there {
         let thread = std::thread::current();
-        note(&format!("{}: needs {tool}", thread.name().unwrap_or("a test")));
+        skipped(thread.name().unwrap_or("a test"), &format!("needs {tool}"));
     }
     there
 }
@@ -37,7 +37,10 @@ fn starts(tool: &str) -> bool {
     command.status().is_ok()
 }
 
-fn note(line: &str) {
+/// Says that `test` was skipped and why, for what only shows on the way, as a
+/// download that is not available.
+pub fn skipped(test: &str, why: &str) {
+    let line = format!("{test}: {why}");
     // Straight to stderr: the test runner hides what macros print.
     let _ = writeln!(std::io::stderr(), "skipped: {line}");
     if let Some(path) = std::env::var_os("NEURON_TESTS_SKIP_LOG") {

@@ -29,6 +29,12 @@ pub(crate) const PACKAGES: &[Package] = &[
         users: &["an_unpacked_tree_is_what_tar_lists"],
     },
     Package {
+        name: "python3-venv",
+        proof: &["python3", "-c", "import venv, ensurepip"],
+        wanted_by: "tests",
+        users: &["python_reads_what_we_write"],
+    },
+    Package {
         name: "util-linux",
         proof: &["lsblk", "--version"],
         wanted_by: "bench ls",

@@ -54,7 +54,7 @@ pub struct Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "byte {}: {}", self.offset, self.rule)
+        write!(f, "byte {}: {} (rule {})", self.offset, self.rule, self.rule.id())
     }
 }
 
@@ -81,7 +81,7 @@ pub enum Rule {
     ShortHeader { have: u64 },
     #[error("form {form} is not one of 4, 5 and 6; read as the nearest")]
     Form { form: u8 },
-    #[error("form 0 is no NTFF")]
+    #[error("form 0: neither an NTFF nor a file of an inspect run")]
     NotNtff,
     #[error("the header gives a message of no bytes")]
     NoMessage,
@@ -121,8 +121,8 @@ pub enum Rule {
     // Blob area.
     #[error("{section}: offset {start} and size {size} do not add up to a position")]
     Range { section: String, start: u64, size: u64 },
-    #[error("{section}: the file ends {lost} bytes before its end")]
-    SectionCut { section: String, lost: u64 },
+    #[error("{section}: {lost} of its {size} bytes are lost: the file ends at byte {end}")]
+    SectionCut { section: String, lost: u64, size: u64, end: u64 },
     #[error("{section}: {size} bytes are no whole number of {unit}-byte entries")]
     Unit { section: String, size: u64, unit: u64 },
     #[error("{bytes} bytes before {section} belong to nothing")]
@@ -161,8 +161,16 @@ pub enum Rule {
     FrameTooLong { length: u32, limit: u32 },
     #[error("the file ends inside a frame, after {have} of {length} bytes")]
     FrameCut { have: u64, length: u64 },
+    #[error("more than {limit} empty frames in a row: not a file of an inspect run from here on")]
+    EmptyFrames { limit: u32 },
     #[error("neither frames nor a message of an inspect run")]
     NotInspect,
+
+    // A gzip wrapper, which callers take off.
+    #[error("the gzip wrapper is damaged, {inflated} bytes were read from it: {reason}")]
+    GzipCut { inflated: u64, reason: String },
+    #[error("{bytes} bytes after the gzip wrapper belong to nothing")]
+    GzipTrailing { bytes: u64 },
 
     // Writing.
     #[error("{what} does not fit: {reason}")]
@@ -174,6 +182,57 @@ pub enum Rule {
 }
 
 impl Rule {
+    /// A name that stays the same from version to version, for scripts.
+    pub fn id(&self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::ShortHeader { .. } => "short-header",
+            Self::Form { .. } => "form",
+            Self::NotNtff => "not-ntff",
+            Self::NoMessage => "no-message",
+            Self::MessageTooLong { .. } => "message-too-long",
+            Self::MessageCut { .. } => "message-cut",
+            Self::Varint { .. } => "varint",
+            Self::Fixed { .. } => "fixed",
+            Self::Length { .. } => "length",
+            Self::FieldNumber { .. } => "field-number",
+            Self::WireType { .. } => "wire-type",
+            Self::WireMismatch { .. } => "wire-mismatch",
+            Self::Group { .. } => "group",
+            Self::Nesting { .. } => "nesting",
+            Self::Text { .. } => "text",
+            Self::Memory { .. } => "memory",
+            Self::UnknownField { .. } => "unknown-field",
+            Self::Misfit { .. } => "misfit",
+            Self::Decode { .. } => "decode",
+            Self::Range { .. } => "range",
+            Self::SectionCut { .. } => "section-cut",
+            Self::Unit { .. } => "unit",
+            Self::Gap { .. } => "gap",
+            Self::Overlap { .. } => "overlap",
+            Self::Crowded { .. } => "crowded",
+            Self::TooManySections { .. } => "too-many-sections",
+            Self::Trailing { .. } => "trailing",
+            Self::Undecodable { .. } => "undecodable",
+            Self::Reserved { .. } => "reserved",
+            Self::Unexplained { .. } => "unexplained",
+            Self::Blank { .. } => "blank",
+            Self::HardwareLoss { .. } => "hardware-loss",
+            Self::SoftwareLoss { .. } => "software-loss",
+            Self::RingFull { .. } => "ring-full",
+            Self::OrphanEnds { .. } => "orphan-ends",
+            Self::OrphanPackets { .. } => "orphan-packets",
+            Self::FrameTooLong { .. } => "frame-too-long",
+            Self::FrameCut { .. } => "frame-cut",
+            Self::EmptyFrames { .. } => "empty-frames",
+            Self::NotInspect => "not-inspect",
+            Self::GzipCut { .. } => "gzip-cut",
+            Self::GzipTrailing { .. } => "gzip-trailing",
+            Self::Write { .. } => "write",
+            Self::More { .. } => "more",
+        }
+    }
+
     /// How much it matters.
     pub fn severity(&self) -> Severity {
         match self {

@@ -11,6 +11,10 @@ use super::table::Message;
 use super::wire::{Visitor, Walker};
 use super::{Finding, Limits, root};
 
+/// Empty frames in a row that are read; a message whose fields are all zero
+/// is one, a run of them is a hole in the file (our choice).
+const EMPTY: u32 = 16;
+
 /// A file of an inspect run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InspectFile {
@@ -48,6 +52,10 @@ impl InspectFile {
         let mut fitting = [(Self::Events, true), (Self::Cpu, true), (Self::Memory, true)];
         let mut count = 0_u64;
         while let Ok(Some(frame)) = frames.next_frame() {
+            // Zeros read as empty frames; a real file begins with a timestamp.
+            if count == 0 && frame.bytes.is_empty() {
+                return None;
+            }
             count += 1;
             for (kind, fits) in &mut fitting {
                 *fits &= explains(frame.bytes, kind.message(), &limits);
@@ -99,6 +107,8 @@ pub struct FrameReader<R> {
     findings: Findings,
     frame: Vec<u8>,
     position: u64,
+    /// Empty frames since the last one with bytes.
+    empty: u32,
     done: bool,
 }
 
@@ -106,7 +116,7 @@ impl<R: Read> FrameReader<R> {
     /// A reader from the first frame on.
     pub fn new(input: R, options: Options) -> Self {
         let findings = Findings::new(options.limits.findings);
-        Self { input, options, findings, frame: Vec::new(), position: 0, done: false }
+        Self { input, options, findings, frame: Vec::new(), position: 0, empty: 0, done: false }
     }
 
     /// What was found so far.
@@ -163,6 +173,10 @@ impl<R: Read> FrameReader<R> {
         let Some(length) = frame.first_chunk().copied().map(u32::from_le_bytes) else {
             return self.stop(Rule::FrameCut { have, length: 4 });
         };
+        self.empty = if length == 0 { self.empty.saturating_add(1) } else { 0 };
+        if self.empty > EMPTY {
+            return self.stop(Rule::EmptyFrames { limit: EMPTY });
+        }
         if length > self.options.limits.frame {
             let limit = self.options.limits.frame;
             return self.stop(Rule::FrameTooLong { length, limit });

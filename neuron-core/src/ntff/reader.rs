@@ -310,6 +310,8 @@ impl<R: Read> Reader<R> {
                 let rule = Rule::SectionCut {
                     section: self.name(cursor.index),
                     lost: cursor.end - window_end.max(cursor.at),
+                    size: self.sections.get(cursor.index).map_or(0, |section| section.size),
+                    end: self.position(),
                 };
                 self.report(self.file_offset(window_end.max(cursor.at)), rule)?;
             } else {

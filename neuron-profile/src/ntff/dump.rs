@@ -17,7 +17,7 @@ pub(super) fn run(
     records: bool,
     out: &mut dyn Write,
 ) -> Result<Exit> {
-    let (name, mut reader) = input.reader()?;
+    let (name, mut reader, trouble) = input.reader()?;
     let header = reader.header();
     let stray = message::hex(reader.header_bytes().get(9..).unwrap_or_default());
     let sections = reader.sections().to_vec();
@@ -69,6 +69,7 @@ pub(super) fn run(
         Ok(())
     })?;
     let mut findings = reader.findings().clone();
+    trouble.report(&mut findings);
     summary.report(reader.info(), &mut findings);
     writer.end()?;
     match format {

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
+use neuron_core::model::printable;
 use neuron_core::ntff::layout;
 use neuron_core::ntff::messages::{NtffInfo, VersionInfo};
 use neuron_core::ntff::notification::Engine;
@@ -15,7 +16,7 @@ use super::message::hex;
 use crate::output::{self, Exit, Format};
 
 pub(super) fn run(input: Input, format: Format, out: &mut dyn Write) -> Result<Exit> {
-    let (name, mut reader) = input.reader()?;
+    let (name, mut reader, trouble) = input.reader()?;
     let sections = reader.sections().to_vec();
     let mut summary = Summary::new(reader.info(), &sections, reader.header().blobs_start());
     input::stream(&name, &mut reader, |index, bytes| {
@@ -23,6 +24,7 @@ pub(super) fn run(input: Input, format: Format, out: &mut dyn Write) -> Result<E
         Ok(())
     })?;
     let mut findings = reader.findings().clone();
+    trouble.report(&mut findings);
     summary.report(reader.info(), &mut findings);
     let file = Shown {
         name: &name,
@@ -64,6 +66,16 @@ fn version(version: Option<&VersionInfo>) -> Option<String> {
     Some(format!("{}.{}.{} ({hash})", v.major, v.minor, v.patch))
 }
 
+/// The generation as the driver numbers it, and the name of the chip, of the
+/// `arch` of the message, which counts from one (ntff.md §3.1).
+fn generation(arch: u64) -> Option<(u32, &'static str)> {
+    match arch {
+        1 => Some((2, "trn1")),
+        2 => Some((3, "trn2")),
+        _ => None,
+    }
+}
+
 impl Shown<'_> {
     fn versions(&self) -> [(&'static str, Option<String>); 3] {
         [
@@ -103,14 +115,15 @@ impl Shown<'_> {
 
     fn text(&self, out: &mut dyn Write) -> Result<()> {
         let info = self.info;
-        writeln!(out, "{}: NTFF form {}, {} bytes", self.name, self.form, self.size)?;
-        writeln!(out, "neff         {} {}", info.neff_name, self.uuid())?;
+        writeln!(out, "{}: NTFF form {}, {} bytes", printable(self.name), self.form, self.size)?;
+        writeln!(out, "neff         {} {}", printable(&info.neff_name), self.uuid())?;
         if !info.instance_type.is_empty() {
-            writeln!(out, "instance     {} {}", info.instance_type, info.instance_id)?;
+            let (kind, id) = (printable(&info.instance_type), printable(&info.instance_id));
+            writeln!(out, "instance     {kind} {id}")?;
         }
         for (what, version) in self.versions() {
             if let Some(version) = version {
-                writeln!(out, "{what:<12} {version}")?;
+                writeln!(out, "{what:<12} {}", printable(&version))?;
             }
         }
         for window in &info.execution_timeline {
@@ -120,7 +133,7 @@ impl Shown<'_> {
         for (number, core) in self.summary.cores() {
             let graph = layout::subgraphs(info).find(|graph| graph.nc_idx == *number);
             let name = graph.map_or("no sub-graph", |graph| graph.name.as_str());
-            writeln!(out, "core {number} ({name})")?;
+            writeln!(out, "core {number} ({})", printable(name))?;
             writeln!(out, "  engine   slots   starts     ends explicit")?;
             let slots = self.slots(*number);
             let counts = slots.iter().zip(&core.starts).zip(&core.ends).zip(&core.explicits);
@@ -207,6 +220,7 @@ impl Shown<'_> {
             .into_iter()
             .map(|(what, version)| (format!("{what}_version"), version.into()))
             .collect();
+        let (generation, chip) = generation(info.arch).unzip();
         let mut value = json!({
             "file": self.name,
             "kind": "ntff",
@@ -215,7 +229,8 @@ impl Shown<'_> {
             "message_bytes": self.message,
             "neff_name": info.neff_name,
             "neff_uuid": self.uuid(),
-            "arch": info.arch,
+            "generation": generation,
+            "chip": chip,
             "instance_type": info.instance_type,
             "instance_id": info.instance_id,
             "pid": info.pid,

@@ -1,16 +1,17 @@
 //! Opens a file or stdin, unwraps gzip, and tells what it is.
 
 use std::fs::File;
-use std::io::{Cursor, Read};
+use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use flate2::read::MultiGzDecoder;
+use neuron_core::model::printable;
 use neuron_core::ntff::error::Findings;
 use neuron_core::ntff::frames::InspectFile;
 use neuron_core::ntff::{Finding, Options, Reader, Severity, header};
 use serde_json::{Value, json};
 
+use super::gzip::{Gunzip, Trouble};
 use crate::output::{self, Exit};
 
 /// Bytes that are looked at to tell what a file is.
@@ -28,6 +29,8 @@ pub(super) struct Input {
     pub(super) kind: Kind,
     /// All of its bytes.
     pub(super) bytes: Box<dyn Read>,
+    /// What its gzip wrapper has, once `bytes` were read.
+    pub(super) trouble: Trouble,
 }
 
 /// What a file is.
@@ -38,6 +41,9 @@ pub(super) enum Kind {
     /// A file of an inspect run.
     Inspect(InspectFile),
 }
+
+/// Name, trace, and what its wrapper has.
+pub(super) type Opened = (String, Reader<Box<dyn Read>>, Trouble);
 
 impl Input {
     pub(super) fn open(path: &Path) -> Result<Self> {
@@ -51,11 +57,16 @@ impl Input {
         } else {
             Box::new(File::open(path).with_context(|| format!("cannot open {name}"))?)
         };
+        let trouble = Trouble::default();
         let mut peek = read_some(&mut bytes, PEEK).with_context(|| cannot_read(&name))?;
         if peek.starts_with(&[0x1f, 0x8b, 0x08]) {
             let packed = Cursor::new(peek).chain(bytes);
-            bytes = Box::new(MultiGzDecoder::new(packed).take(UNWRAPPED));
+            let gunzip = Gunzip::new(BufReader::new(packed), trouble.clone());
+            bytes = Box::new(gunzip.take(UNWRAPPED));
             peek = read_some(&mut bytes, PEEK).with_context(|| cannot_read(&name))?;
+            if let (true, Some(finding)) = (peek.is_empty(), trouble.finding()) {
+                anyhow::bail!("{}: {finding}", name);
+            }
         }
         let whole = u64::try_from(peek.len()).is_ok_and(|length| length < PEEK);
         let kind = if header::sniff(&peek) {
@@ -63,13 +74,13 @@ impl Input {
         } else {
             InspectFile::sniff(&peek, whole).map_or(Kind::Ntff, Kind::Inspect)
         };
-        Ok(Self { name, kind, bytes: Box::new(Cursor::new(peek).chain(bytes)) })
+        Ok(Self { name, kind, bytes: Box::new(Cursor::new(peek).chain(bytes)), trouble })
     }
 
     /// Begins to read it as a trace.
-    pub(super) fn reader(self) -> Result<(String, Reader<Box<dyn Read>>)> {
+    pub(super) fn reader(self) -> Result<Opened> {
         let reader = Reader::new(self.bytes, Options::default()).with_context(|| self.name.clone());
-        Ok((self.name, reader?))
+        Ok((self.name, reader?, self.trouble))
     }
 }
 
@@ -118,6 +129,7 @@ pub(super) fn findings_json(findings: &Findings) -> Value {
             json!({
                 "offset": finding.offset,
                 "severity": severity(finding),
+                "rule": finding.rule.id(),
                 "message": finding.rule.to_string(),
             })
         })
@@ -129,7 +141,7 @@ pub(super) fn findings_json(findings: &Findings) -> Value {
 pub(super) fn findings_text(out: &mut dyn std::io::Write, findings: &Findings) -> Result<()> {
     let (kept, dropped) = findings.list();
     for finding in kept {
-        writeln!(out, "{}: {finding}", severity(finding))?;
+        writeln!(out, "{}: {}", severity(finding), printable(&finding.to_string()))?;
     }
     if dropped > 0 {
         writeln!(out, "note: {dropped} more findings are not listed")?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{Read as _, Write};
 
 use anyhow::{Context as _, Result};
+use neuron_core::model::printable;
 use neuron_core::ntff::error::Findings;
 use neuron_core::ntff::frames::{FrameReader, InspectFile};
 use neuron_core::ntff::messages::{CpuUtil, HostMemUsage, NtraceEvent, NtraceInfo};
@@ -47,7 +48,7 @@ fn name(kind: InspectFile) -> &'static str {
 fn count(input: Input, kind: InspectFile) -> Result<(String, Counts, Findings)> {
     let mut reader = FrameReader::new(input.bytes, Options::default());
     let mut counts = Counts::default();
-    let name = input.name;
+    let (name, trouble) = (input.name, input.trouble);
     loop {
         let more = match kind {
             InspectFile::Events => reader.next_message().map(|event: Option<NtraceEvent>| {
@@ -69,7 +70,9 @@ fn count(input: Input, kind: InspectFile) -> Result<(String, Counts, Findings)> 
         }
     }
     counts.bytes = reader.position();
-    Ok((name, counts, reader.findings().clone()))
+    let mut findings = reader.findings().clone();
+    trouble.report(&mut findings);
+    Ok((name, counts, findings))
 }
 
 /// The bare message, checked.
@@ -84,6 +87,7 @@ fn bare(mut input: Input) -> Result<(String, Vec<u8>, Findings)> {
     if let Err(finding) = checked {
         findings.push(finding.offset, finding.rule);
     }
+    input.trouble.report(&mut findings);
     Ok((input.name, bytes, findings))
 }
 
@@ -99,7 +103,7 @@ pub(super) fn info(
     let (file, counts, findings) = count(input, kind)?;
     match format {
         Format::Text => {
-            writeln!(out, "{file}: {}, {} frames", name(kind), counts.frames)?;
+            writeln!(out, "{}: {}, {} frames", printable(&file), name(kind), counts.frames)?;
             if let (Some(first), Some(last)) = (counts.first, counts.last) {
                 writeln!(out, "from {first} to {last} ns since 1970")?;
             }
@@ -130,7 +134,7 @@ fn run(input: Input, format: Format, out: &mut dyn Write) -> Result<Exit> {
     let (file, bytes, findings) = bare(input)?;
     match format {
         Format::Text => {
-            writeln!(out, "{file}: {}", name(InspectFile::Run))?;
+            writeln!(out, "{}: {}", printable(&file), name(InspectFile::Run))?;
             message::text(out, &bytes, &schema::NTRACE_INFO, 2)?;
             input::findings_text(out, &findings)?;
         }
@@ -157,7 +161,7 @@ pub(super) fn dump(
     if kind == InspectFile::Run {
         return run(input, format, out);
     }
-    let file = input.name;
+    let (file, trouble) = (input.name, input.trouble);
     let limits = Limits::default();
     let mut reader = FrameReader::new(input.bytes, Options::default());
     let mut broken = Vec::new();
@@ -186,6 +190,7 @@ pub(super) fn dump(
         first = false;
     }
     let mut findings = reader.findings().clone();
+    trouble.report(&mut findings);
     broken.into_iter().for_each(|finding| findings.push(finding.offset, finding.rule));
     match format {
         Format::Text => input::findings_text(out, &findings)?,
@@ -211,6 +216,7 @@ pub(super) fn verify(
         Format::Text => {
             input::findings_text(out, &findings)?;
             let verdict = if findings.damaged() { "damaged" } else { "ok" };
+            let file = printable(&file);
             writeln!(out, "{file}: {verdict}: {}, {bytes} bytes, {frames} frames", name(kind))?;
         }
         Format::Json => output::json(

@@ -4,6 +4,7 @@
 //! takes the same memory. A damaged file is shown as far as it is whole.
 
 mod dump;
+mod gzip;
 mod info;
 mod input;
 mod inspect;

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
+use neuron_core::model::printable;
 use neuron_core::ntff::error::Findings;
 use neuron_core::ntff::messages::NotificationTraceType as TraceType;
 use neuron_core::ntff::orphans::Orphans;
@@ -13,7 +14,7 @@ use super::input::{self, Input};
 use crate::output::{self, Exit, Format};
 
 pub(super) fn run(input: Input, format: Format, out: &mut dyn Write) -> Result<Exit> {
-    let (name, mut reader) = input.reader()?;
+    let (name, mut reader, trouble) = input.reader()?;
     let sections = reader.sections().to_vec();
     let blobs_start = reader.header().blobs_start();
     let mut summary = Summary::new(reader.info(), &sections, blobs_start);
@@ -48,6 +49,7 @@ pub(super) fn run(input: Input, format: Format, out: &mut dyn Write) -> Result<E
     })?;
     close(current);
     let mut findings = reader.findings().clone();
+    trouble.report(&mut findings);
     summary.report(reader.info(), &mut findings);
     let (found, _) = pairing.list();
     found.iter().for_each(|finding| findings.push(finding.offset, finding.rule.clone()));
@@ -58,8 +60,9 @@ pub(super) fn run(input: Input, format: Format, out: &mut dyn Write) -> Result<E
             let verdict = if findings.damaged() { "damaged" } else { "ok" };
             writeln!(
                 out,
-                "{name}: {verdict}: {} bytes, {} sections, {records} records, \
+                "{}: {verdict}: {} bytes, {} sections, {records} records, \
                  {open} instructions without an end",
+                printable(&name),
                 reader.position(),
                 sections.len(),
             )?;
