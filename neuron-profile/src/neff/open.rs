@@ -29,18 +29,12 @@ pub(super) struct Input {
 impl Input {
     /// The bytes of the file.
     pub(super) fn bytes(&self) -> anyhow::Result<FileBytes> {
-        if self.file.as_os_str() == "-" {
-            let stdin = io::stdin().as_fd().try_clone_to_owned().context("cannot open stdin")?;
-            return Ok(FileBytes::of(stdin.into(), Path::new("stdin"))?);
-        }
-        Ok(FileBytes::open(&self.file)?)
+        bytes(&self.file)
     }
 
     /// Opens the file, without its digest.
     pub(super) fn open<'a>(&self, bytes: &'a [u8]) -> anyhow::Result<Neff<'a>> {
-        if ntff::header::sniff(bytes) && !Header::sniff(bytes) {
-            bail!("{}: it is no NEFF but an NTFF, 'neuron-profile ntff' reads it", self.name());
-        }
+        is_neff(bytes, &self.name())?;
         let mode = if self.strict { Mode::Strict } else { Mode::Lenient };
         let neff =
             Neff::open(bytes, &Options::new(mode).without_digest()).with_context(|| self.name())?;
@@ -65,15 +59,37 @@ impl Input {
 
     /// The path, for messages.
     pub(super) fn name(&self) -> String {
-        match self.file.as_os_str() == "-" {
-            true => String::from("stdin"),
-            false => self.file.display().to_string(),
-        }
+        name(&self.file)
     }
 
     /// Tells the warnings on stderr and gives the exit that they ask for.
     pub(super) fn warn(&self, report: &Report) -> Exit {
         tell(&self.name(), report)
+    }
+}
+
+/// The bytes of a file, `-` for stdin.
+pub(super) fn bytes(file: &Path) -> anyhow::Result<FileBytes> {
+    if file.as_os_str() == "-" {
+        let stdin = io::stdin().as_fd().try_clone_to_owned().context("cannot open stdin")?;
+        return Ok(FileBytes::of(stdin.into(), Path::new("stdin"))?);
+    }
+    Ok(FileBytes::open(file)?)
+}
+
+/// Refuses a trace with a word on who reads it.
+pub(super) fn is_neff(bytes: &[u8], name: &str) -> anyhow::Result<()> {
+    if ntff::header::sniff(bytes) && !Header::sniff(bytes) {
+        bail!("{name}: it is no NEFF but an NTFF, 'neuron-profile ntff' reads it");
+    }
+    Ok(())
+}
+
+/// A path, for messages.
+pub(super) fn name(file: &Path) -> String {
+    match file.as_os_str() == "-" {
+        true => String::from("stdin"),
+        false => file.display().to_string(),
     }
 }
 
