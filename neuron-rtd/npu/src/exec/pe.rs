@@ -1,43 +1,78 @@
 //! The systolic array: LDWEIGHTS and MATMUL (isa-layouts.md §3.1, §3.2).
 //!
-//! Products and sums are fp32; the sum over the partitions runs from 0 up, and
-//! is added to PSUM as one number. An fp32 product takes two passes on the
-//! device, with a low and a high part of the weights, whose split is not
-//! published. Here the LOW pass has the whole product and the HIGH pass adds
-//! nothing (our choice, the sheet's functional model).
+//! Products and sums are fp32, as [`super::product`] says: over the partitions from
+//! the first up, each step one fused multiply-add. The sum of an instruction is
+//! added to PSUM as one number, instruction by instruction. An fp32 product
+//! takes two passes on the device, with a low and a high part of the weights,
+//! whose split is not published. Here the LOW pass has the whole product and
+//! the HIGH pass adds nothing (our choice, the sheet's functional model).
 
 use neuron_core::isa::Engine;
 use neuron_core::isa::body::pe::{ArrayGroup, LoadWeights, MatMul};
 use neuron_core::isa::code::{Dtype, Fp32Mode, TransposeMode};
 
 use super::Reach;
+use super::product::{Factors, Host, PANEL, Target, Weights};
 use crate::fault::Fault;
 use crate::geometry::ARRAY;
 use crate::memory::{OnChip, Operand, Region};
+use crate::number::Element;
 
-/// What the array holds.
+/// What the array holds, and room for one product.
 #[derive(Debug, Clone)]
 pub(crate) struct Array {
-    /// By row, 128 columns each.
-    weights: Vec<f32>,
+    /// By panel of [`PANEL`] columns, then by row.
+    weights: Vec<Weights>,
     /// The last load was a HIGH pass, so that the products of its rows are in
     /// the LOW pass before it.
     high: [bool; ARRAY],
+    host: Host,
+    /// Moving data by block of [`Host::width`] columns, then by row.
+    moving: Vec<f32>,
+    /// One row of an operand.
+    row: Vec<f32>,
+    /// Weights of the rows that count, where not all of them do.
+    picked: Vec<Weights>,
+    /// Results that go to PSUM one by one.
+    sums: Vec<u8>,
 }
 
 impl Default for Array {
     fn default() -> Self {
-        Self { weights: vec![0.0; ARRAY * ARRAY], high: [false; ARRAY] }
+        Self {
+            weights: vec![[0.0; PANEL]; ARRAY * ARRAY / PANEL],
+            high: [false; ARRAY],
+            host: Host::default(),
+            moving: Vec::new(),
+            row: Vec::new(),
+            picked: Vec::new(),
+            sums: Vec::new(),
+        }
     }
 }
 
 impl Array {
-    fn row(&self, row: usize) -> &[f32] {
-        self.weights.get(row * ARRAY..(row + 1) * ARRAY).unwrap_or_default()
+    /// Puts weights into a row, from a column on that starts a panel.
+    fn set(&mut self, row: usize, column: usize, values: &[f32]) {
+        let panels = self.weights.iter_mut().skip(row).step_by(ARRAY).skip(column / PANEL);
+        for (panel, values) in panels.zip(values.chunks(PANEL)) {
+            for (weight, value) in panel.iter_mut().zip(values) {
+                *weight = *value;
+            }
+        }
     }
 
-    fn row_mut(&mut self, row: usize) -> &mut [f32] {
-        self.weights.get_mut(row * ARRAY..(row + 1) * ARRAY).unwrap_or_default()
+    fn weight(&self, row: usize, column: usize) -> f32 {
+        let panel = self.weights.get(column / PANEL * ARRAY + row);
+        panel.and_then(|panel| panel.get(column % PANEL)).copied().unwrap_or_default()
+    }
+
+    /// Puts the weights of these rows side by side into `picked`.
+    fn pick(&mut self, active: &[(usize, usize)]) {
+        self.picked.clear();
+        for panel in self.weights.chunks_exact(ARRAY) {
+            self.picked.extend(active.iter().filter_map(|(row, _)| panel.get(*row)));
+        }
     }
 }
 
@@ -64,11 +99,13 @@ pub(super) fn load(array: &mut Array, reach: Reach<'_>, body: &LoadWeights) -> R
         return Err(Fault::shape(format!("{} elements for {columns} columns", src.elements())));
     }
     let high = body.fp32_mode == Fp32Mode::HIGH;
+    let mut values = vec![0.0; columns];
     for index in 0..src.partitions() {
-        let values = src.read(reach.memory, index);
-        let into = array.row_mut(row + index).get_mut(column..column + columns);
-        for (into, value) in into.unwrap_or_default().iter_mut().rev().zip(values) {
-            *into = value;
+        // nothing reads the weights of a HIGH pass
+        if !high {
+            src.read_into(reach.memory, index, &mut values);
+            values.reverse();
+            array.set(row + index, column, &values);
         }
         if let Some(flag) = array.high.get_mut(row + index) {
             *flag = high;
@@ -87,7 +124,7 @@ fn check_mode(mode: Fp32Mode, dtype: Dtype, fp32: &[Fp32Mode]) -> Result<(), Fau
 }
 
 /// MATMUL: dst\[m, n\] (+)= sum over k of weights\[k, m\] x src\[k, n\].
-pub(super) fn multiply(array: &Array, memory: &mut OnChip, body: &MatMul) -> Result<(), Fault> {
+pub(super) fn multiply(array: &mut Array, memory: &mut OnChip, body: &MatMul) -> Result<(), Fault> {
     let reach = Reach { memory, engine: Engine::Pe };
     let src = reach.find(&body.src, body.rows, body.src_type)?;
     let transpose = match body.transpose_mode {
@@ -114,32 +151,62 @@ pub(super) fn multiply(array: &Array, memory: &mut OnChip, body: &MatMul) -> Res
     }
     let rows = first(body.row_group, body.rows)?;
     let columns = first(body.column_group, body.columns)?;
-    let moving: Vec<(usize, Vec<f32>)> = (0..src.partitions())
-        .map(|index| (rows + index, src.read(memory, index)))
+    // rows of which this pass has the products: array row, partition of src
+    let active: Vec<(usize, usize)> = (0..src.partitions())
+        .map(|index| (rows + index, index))
         .filter(|(row, _)| array.high.get(*row) == Some(&false))
         .collect();
-    for index in 0..dst.partitions() {
-        let column = columns + index;
-        let sums = if transpose {
-            select(array, column, &moving, dst.elements())
-        } else {
-            sum(array, column, &moving, dst.elements())
-        };
-        store(memory, &dst, index, sums, body.accumulate.overwrites());
+    if transpose {
+        let moving: Vec<_> =
+            active.iter().map(|(row, index)| (*row, src.read(memory, *index))).collect();
+        for index in 0..dst.partitions() {
+            let sums = select(array, columns + index, &moving, dst.elements());
+            store(memory, &dst, index, &sums, body.accumulate.overwrites());
+        }
+        return Ok(());
+    }
+    if active.is_empty() && !body.accumulate.overwrites() {
+        return Ok(());
+    }
+    pack(array, memory, &src, &active);
+    let whole = active.len() == src.partitions();
+    if !whole {
+        array.pick(&active);
+    }
+    let depth = active.len();
+    let (weights, between, row) =
+        if whole { (&array.weights, ARRAY, rows) } else { (&array.picked, depth, 0) };
+    let weights = weights.get(columns / PANEL * between + row..).unwrap_or_default();
+    let factors = Factors { weights, between, moving: &array.moving, depth };
+    let (rows, count) = (dst.partitions(), dst.elements());
+    let add = !body.accumulate.overwrites();
+    if let Some((bytes, stride)) = dst.rows_mut(memory) {
+        array.host.multiply(factors, Target { bytes, stride, rows, count, add });
+        return Ok(());
+    }
+    let stride = 4 * count;
+    array.sums.resize(rows * stride, 0);
+    let to = Target { bytes: &mut array.sums, stride, rows, count, add: false };
+    array.host.multiply(factors, to);
+    array.row.resize(count, 0.0);
+    for (index, sums) in array.sums.chunks_exact(stride).enumerate() {
+        Element::Fp32.decode_slice(sums, &mut array.row);
+        store(memory, &dst, index, &array.row, !add);
     }
     Ok(())
 }
 
-/// One row of a product.
-fn sum(array: &Array, column: usize, moving: &[(usize, Vec<f32>)], count: usize) -> Vec<f32> {
-    let mut sums = vec![0.0f32; count];
-    for (row, values) in moving {
-        let weight = array.row(*row).get(column).copied().unwrap_or_default();
-        for (sum, value) in sums.iter_mut().zip(values) {
-            *sum += weight * value;
-        }
+/// Reads the moving data of these rows and lays them out in blocks.
+fn pack(array: &mut Array, memory: &OnChip, src: &Operand, active: &[(usize, usize)]) {
+    let (count, depth) = (src.elements(), active.len());
+    let row = count.next_multiple_of(array.host.width());
+    array.row.clear();
+    array.row.resize(row, 0.0);
+    array.moving.resize(row * depth, 0.0);
+    for (position, (_, index)) in active.iter().enumerate() {
+        src.read_into(memory, *index, array.row.get_mut(..count).unwrap_or_default());
+        array.host.pack(&array.row, position, depth, &mut array.moving);
     }
-    sums
 }
 
 /// One row of an exact transpose: the moving data is a permutation, of which
@@ -148,7 +215,7 @@ fn sum(array: &Array, column: usize, moving: &[(usize, Vec<f32>)], count: usize)
 fn select(array: &Array, column: usize, moving: &[(usize, Vec<f32>)], count: usize) -> Vec<f32> {
     let mut sums: Vec<Option<f32>> = vec![None; count];
     for (row, values) in moving {
-        let weight = array.row(*row).get(column).copied().unwrap_or_default();
+        let weight = array.weight(*row, column);
         for (sum, value) in sums.iter_mut().zip(values) {
             if *value != 0.0 {
                 let term = weight * value;
@@ -159,11 +226,10 @@ fn select(array: &Array, column: usize, moving: &[(usize, Vec<f32>)], count: usi
     sums.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-fn store(memory: &mut OnChip, dst: &Operand, index: usize, mut sums: Vec<f32>, overwrite: bool) {
-    if !overwrite {
-        for (sum, old) in sums.iter_mut().zip(dst.read(memory, index)) {
-            *sum += old;
-        }
+fn store(memory: &mut OnChip, dst: &Operand, index: usize, sums: &[f32], overwrite: bool) {
+    if overwrite {
+        dst.write(memory, index, sums);
+    } else {
+        dst.add(memory, index, sums);
     }
-    dst.write(memory, index, &sums);
 }

@@ -42,6 +42,11 @@ impl Partitioned {
         let start = partition.saturating_mul(self.size);
         self.bytes.get_mut(start..start.saturating_add(self.size)).unwrap_or_default()
     }
+
+    /// The bytes of a partition and of all after it, to write.
+    pub(crate) fn from_mut(&mut self, partition: usize) -> &mut [u8] {
+        self.bytes.get_mut(partition.saturating_mul(self.size)..).unwrap_or_default()
+    }
 }
 
 /// The memories of one core.
