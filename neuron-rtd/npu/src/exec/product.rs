@@ -112,6 +112,7 @@ fn multiply<S: Simd>(simd: S, factors: Factors<'_>, to: Target<'_>) {
     }
     // an empty sum is 0: a pass without rows has blocks of no rows
     let blocks = to.count.div_ceil(width);
+    let mut tile = [0.0; PANEL * MOST_WIDTH];
     for block in 0..blocks {
         let moving = factors.moving.get(block * width * depth..(block + 1) * width * depth);
         let first = block * width;
@@ -120,10 +121,10 @@ fn multiply<S: Simd>(simd: S, factors: Factors<'_>, to: Target<'_>) {
         let targets = to.bytes.chunks_mut(PANEL * to.stride);
         for (panel, (index, target)) in panels.zip(targets.enumerate()) {
             let panel = panel.get(..depth).unwrap_or_default();
-            let block = tile(simd, panel, moving.unwrap_or_default());
+            fill(simd, panel, moving.unwrap_or_default(), &mut tile);
             let rows = to.rows.saturating_sub(index * PANEL).min(PANEL);
             let targets = target.chunks_mut(to.stride).take(rows);
-            for (target, sums) in targets.zip(block.chunks_exact(width)) {
+            for (target, sums) in targets.zip(tile.chunks_exact(width)) {
                 let target = target.get_mut(4 * first..4 * (first + count)).unwrap_or_default();
                 let target = target.as_chunks_mut().0.iter_mut().zip(sums);
                 if to.add {
@@ -139,16 +140,14 @@ fn multiply<S: Simd>(simd: S, factors: Factors<'_>, to: Target<'_>) {
 
 /// [`PANEL`] rows of results of one block.
 #[inline(always)]
-fn tile<S: Simd>(simd: S, panel: &[Weights], moving: &[f32]) -> [f32; PANEL * MOST_WIDTH] {
-    let mut block = [0.0; PANEL * MOST_WIDTH];
+fn fill<S: Simd>(simd: S, panel: &[Weights], moving: &[f32], tile: &mut [f32]) {
     if is_wide::<S>() {
-        sums::<S, 8, 2>(simd, panel, 0, moving, &mut block);
+        sums::<S, 8, 2>(simd, panel, 0, moving, tile);
     } else {
-        let (low, high) = block.split_at_mut(PANEL / 2 * width(simd));
+        let (low, high) = tile.split_at_mut(PANEL / 2 * width(simd));
         sums::<S, 4, 3>(simd, panel, 0, moving, low);
         sums::<S, 4, 3>(simd, panel, 4, moving, high);
     }
-    block
 }
 
 /// `ROWS` rows of a block from row `first` of the panel on.
