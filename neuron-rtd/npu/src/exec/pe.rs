@@ -181,13 +181,13 @@ pub(super) fn multiply(array: &mut Array, memory: &mut OnChip, body: &MatMul) ->
     let (rows, count) = (dst.partitions(), dst.elements());
     let add = !body.accumulate.overwrites();
     if let Some((bytes, stride)) = dst.rows_mut(memory) {
-        array.host.multiply(factors, Target { bytes, stride, rows, count, add });
+        array.host.share(factors, Target { bytes, stride, rows, count, add });
         return Ok(());
     }
     let stride = 4 * count;
     array.sums.resize(rows * stride, 0);
     let to = Target { bytes: &mut array.sums, stride, rows, count, add: false };
-    array.host.multiply(factors, to);
+    array.host.share(factors, to);
     array.row.resize(count, 0.0);
     for (index, sums) in array.sums.chunks_exact(stride).enumerate() {
         Element::Fp32.decode_slice(sums, &mut array.row);

@@ -20,6 +20,10 @@ pub(super) type Weights = [f32; PANEL];
 /// Most numbers of one block of results.
 const MOST_WIDTH: usize = 64;
 
+/// Fewest steps x columns of a panel for each thread: what takes as long as
+/// waking one.
+const LEAST_WORK: usize = 128 * 512;
+
 /// How the host multiplies: its vectors, and how many results are summed at a
 /// time.
 #[derive(Debug, Clone, Copy)]
@@ -50,8 +54,35 @@ impl Host {
         dispatch!(self.level, simd => pack(simd, row, index, depth, moving));
     }
 
+    /// Puts a product where `to` says, with the threads of the pool around the
+    /// caller where that pays; each has rows of its own.
+    pub(super) fn share(self, factors: Factors<'_>, to: Target<'_>) {
+        let panels = to.rows.div_ceil(PANEL);
+        let work = factors.depth * to.count;
+        let threads = rayon::current_num_threads().min(panels * work / LEAST_WORK);
+        if threads < 2 {
+            return self.multiply(factors, to);
+        }
+        let each = panels.div_ceil(threads);
+        rayon::in_place_scope(|scope| {
+            let Target { mut bytes, stride, rows, count, add } = to;
+            for first in (each..panels).step_by(each).rev() {
+                let at = (first * PANEL * stride).min(bytes.len());
+                let (before, after) = bytes.split_at_mut(at);
+                let weights = factors.weights.get(first * factors.between..).unwrap_or_default();
+                let factors = Factors { weights, ..factors };
+                let rows = rows.min((first + each) * PANEL).saturating_sub(first * PANEL);
+                let to = Target { bytes: after, stride, rows, count, add };
+                scope.spawn(move |_| self.multiply(factors, to));
+                bytes = before;
+            }
+            let rows = rows.min(each * PANEL);
+            self.multiply(factors, Target { bytes, stride, rows, count, add });
+        });
+    }
+
     /// Puts a product where `to` says.
-    pub(super) fn multiply(self, factors: Factors<'_>, to: Target<'_>) {
+    fn multiply(self, factors: Factors<'_>, to: Target<'_>) {
         dispatch!(self.level, simd => multiply(simd, factors, to));
     }
 }
@@ -213,10 +244,13 @@ mod tests {
 
     #[test]
     fn every_host_sums_in_order_with_one_rounding_a_step() {
-        for level in levels() {
+        let pools = [1, 2, 3]
+            .map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
+        let hosts = levels().into_iter().flat_map(|level| pools.iter().map(move |p| (level, p)));
+        for (level, pool) in hosts {
             let host = Host::of(level);
             let width = host.width();
-            for (depth, panels) in [(1, 1), (20, 2), (128, 3)] {
+            for (depth, panels) in [(1, 1), (20, 2), (128, 3), (700, 16)] {
                 // rows of two panels are further apart than there are rows
                 let between = depth + 3;
                 let weights = numbers(between * panels * PANEL, 1);
@@ -233,7 +267,7 @@ mod tests {
                     let mut bytes = before.clone();
                     let to = Target { bytes: &mut bytes, stride, rows, count, add };
                     let factors = Factors { weights, between, moving: &moving, depth };
-                    host.multiply(factors, to);
+                    pool.install(|| host.share(factors, to));
                     for (m, (row, before)) in
                         bytes.chunks(stride).zip(before.chunks(stride)).enumerate()
                     {
