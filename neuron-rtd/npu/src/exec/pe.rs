@@ -157,12 +157,7 @@ pub(super) fn multiply(array: &mut Array, memory: &mut OnChip, body: &MatMul) ->
         .filter(|(row, _)| array.high.get(*row) == Some(&false))
         .collect();
     if transpose {
-        let moving: Vec<_> =
-            active.iter().map(|(row, index)| (*row, src.read(memory, *index))).collect();
-        for index in 0..dst.partitions() {
-            let sums = select(array, columns + index, &moving, dst.elements());
-            store(memory, &dst, index, &sums, body.accumulate.overwrites());
-        }
+        turn(array, memory, (&src, &active), (&dst, columns), body.accumulate.overwrites());
         return Ok(());
     }
     if active.is_empty() && !body.accumulate.overwrites() {
@@ -198,32 +193,55 @@ pub(super) fn multiply(array: &mut Array, memory: &mut OnChip, body: &MatMul) ->
 
 /// Reads the moving data of these rows and lays them out in blocks.
 fn pack(array: &mut Array, memory: &OnChip, src: &Operand, active: &[(usize, usize)]) {
-    let (count, depth) = (src.elements(), active.len());
-    let row = count.next_multiple_of(array.host.width());
-    array.row.clear();
-    array.row.resize(row, 0.0);
-    array.moving.resize(row * depth, 0.0);
-    for (position, (_, index)) in active.iter().enumerate() {
-        src.read_into(memory, *index, array.row.get_mut(..count).unwrap_or_default());
-        array.host.pack(&array.row, position, depth, &mut array.moving);
+    let count = src.elements();
+    array.moving.resize(count.next_multiple_of(array.host.width()) * active.len(), 0.0);
+    if let (Some((bytes, stride)), true) = (src.rows(memory), Host::packs(src.element())) {
+        let size = count * src.element().bytes();
+        let rows = active.iter().map(|(_, index)| {
+            let start = index * stride;
+            bytes.get(start..start + size).unwrap_or_default()
+        });
+        return array.host.pack(src.element(), rows, &mut array.moving);
     }
+    let mut numbers = vec![0.0; count];
+    let mut bytes = vec![0; 4 * count * active.len()];
+    for ((_, index), bytes) in active.iter().zip(bytes.chunks_exact_mut(4 * count)) {
+        src.read_into(memory, *index, &mut numbers);
+        Element::Fp32.encode_slice(&numbers, bytes);
+    }
+    array.host.pack(Element::Fp32, bytes.chunks_exact(4 * count), &mut array.moving);
 }
 
-/// One row of an exact transpose: the moving data is a permutation, of which
-/// the zeros contribute nothing, so that NaN, infinities and the sign of a zero
-/// pass as they are (neuroncore.md §2.1).
-fn select(array: &Array, column: usize, moving: &[(usize, Vec<f32>)], count: usize) -> Vec<f32> {
-    let mut sums: Vec<Option<f32>> = vec![None; count];
-    for (row, values) in moving {
-        let weight = array.weight(*row, column);
-        for (sum, value) in sums.iter_mut().zip(values) {
+/// An exact transpose: the moving data is a permutation, of which the zeros
+/// contribute nothing, so that NaN, infinities and the sign of a zero pass as
+/// they are (neuroncore.md §2.1).
+fn turn(
+    array: &mut Array,
+    memory: &mut OnChip,
+    (src, active): (&Operand, &[(usize, usize)]),
+    (dst, columns): (&Operand, usize),
+    overwrite: bool,
+) {
+    // by column of the moving data, what is not zero in it: row and number
+    let mut columns_of_moving: Vec<Vec<(usize, f32)>> = vec![Vec::new(); src.elements()];
+    array.row.resize(src.elements(), 0.0);
+    for (row, index) in active {
+        src.read_into(memory, *index, &mut array.row);
+        for (column, value) in columns_of_moving.iter_mut().zip(&array.row) {
             if *value != 0.0 {
-                let term = weight * value;
-                *sum = Some(sum.map_or(term, |sum| sum + term));
+                column.push((*row, *value));
             }
         }
     }
-    sums.into_iter().map(Option::unwrap_or_default).collect()
+    let mut sums = vec![0.0; src.elements()];
+    for index in 0..dst.partitions() {
+        let column = columns + index;
+        for (sum, terms) in sums.iter_mut().zip(&columns_of_moving) {
+            let terms = terms.iter().map(|(row, value)| array.weight(*row, column) * value);
+            *sum = terms.reduce(|sum, term| sum + term).unwrap_or_default();
+        }
+        store(memory, dst, index, &sums, overwrite);
+    }
 }
 
 fn store(memory: &mut OnChip, dst: &Operand, index: usize, sums: &[f32], overwrite: bool) {

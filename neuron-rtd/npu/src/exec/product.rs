@@ -11,6 +11,8 @@
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd, dispatch};
 
+use crate::number::{Element, decode_fp16};
+
 /// Columns of a panel of weights.
 pub(super) const PANEL: usize = 8;
 
@@ -49,9 +51,27 @@ impl Host {
     }
 
     /// Lays rows out in blocks: row r of block b is at `(b x depth + r) x
-    /// width`. `row` has a whole number of blocks.
-    pub(super) fn pack(self, row: &[f32], index: usize, depth: usize, moving: &mut [f32]) {
-        dispatch!(self.level, simd => pack(simd, row, index, depth, moving));
+    /// width`, filled up with zeros. There is room for whole blocks.
+    pub(super) fn pack<'a>(
+        self,
+        element: Element,
+        rows: impl ExactSizeIterator<Item = &'a [u8]>,
+        moving: &mut [f32],
+    ) {
+        dispatch!(self.level, simd => match element {
+            Element::Bf16 => pack(simd, rows, moving, |bytes| {
+                f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16)
+            }),
+            Element::Fp16 => pack(simd, rows, moving, |bytes| {
+                decode_fp16(u16::from_le_bytes(bytes))
+            }),
+            _ => pack(simd, rows, moving, f32::from_le_bytes),
+        });
+    }
+
+    /// Whether [`Host::pack`] takes rows of this type.
+    pub(super) const fn packs(element: Element) -> bool {
+        matches!(element, Element::Fp32 | Element::Bf16 | Element::Fp16)
     }
 
     /// Puts a product where `to` says, with the threads of the pool around the
@@ -124,13 +144,20 @@ fn width<S: Simd>(_: S) -> usize {
 }
 
 #[inline(always)]
-fn pack<S: Simd>(simd: S, row: &[f32], index: usize, depth: usize, moving: &mut [f32]) {
-    let (width, lanes) = (width(simd), S::f32s::LEN);
-    let blocks = moving.chunks_exact_mut(width * depth.max(1));
-    for (block, from) in blocks.zip(row.chunks_exact(width)) {
-        let to = block.get_mut(index * width..(index + 1) * width).unwrap_or_default();
-        for (to, from) in to.chunks_exact_mut(lanes).zip(from.chunks_exact(lanes)) {
-            S::f32s::from_slice(simd, from).store_slice(to);
+fn pack<'a, S: Simd, const N: usize>(
+    simd: S,
+    rows: impl ExactSizeIterator<Item = &'a [u8]>,
+    moving: &mut [f32],
+    decode: impl Fn([u8; N]) -> f32,
+) {
+    let (width, depth) = (width(simd), rows.len());
+    for (index, row) in rows.enumerate() {
+        let blocks = moving.chunks_exact_mut(width).skip(index).step_by(depth.max(1));
+        for (to, from) in blocks.zip(row.as_chunks().0.chunks(width)) {
+            for (to, from) in to.iter_mut().zip(from) {
+                *to = decode(*from);
+            }
+            to.iter_mut().skip(from.len()).for_each(|to| *to = 0.0);
         }
     }
 }
@@ -256,11 +283,10 @@ mod tests {
                 let weights = numbers(between * panels * PANEL, 1);
                 let weights = weights.as_chunks::<PANEL>().0;
                 let (count, rows) = (2 * width + 5, panels * PANEL - 3);
-                let rows_of_moving = numbers(depth * 3 * width, 2);
-                let mut moving = vec![0.0; depth * 3 * width];
-                for (index, row) in rows_of_moving.chunks_exact(3 * width).enumerate() {
-                    host.pack(row, index, depth, &mut moving);
-                }
+                let rows_of_moving = numbers(depth * count, 2);
+                let bytes: Vec<u8> = rows_of_moving.iter().flat_map(|x| x.to_le_bytes()).collect();
+                let mut moving = vec![7.0; depth * 3 * width];
+                host.pack(Element::Fp32, bytes.chunks_exact(4 * count), &mut moving);
                 let stride = 4 * count + 12;
                 let before: Vec<u8> = (0..(rows + 2) * stride).map(|i| (i % 63) as u8).collect();
                 for add in [false, true] {
@@ -280,7 +306,7 @@ mod tests {
                         assert_eq!(rest, &before[4 * count..]);
                         let numbers = ours.as_chunks().0.iter().zip(before.as_chunks().0);
                         for (n, (ours, old)) in numbers.enumerate() {
-                            let rows = rows_of_moving.chunks_exact(3 * width);
+                            let rows = rows_of_moving.chunks_exact(count);
                             let sum = panel
                                 .iter()
                                 .zip(rows)

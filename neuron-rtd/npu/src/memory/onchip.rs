@@ -43,6 +43,11 @@ impl Partitioned {
         self.bytes.get_mut(start..start.saturating_add(self.size)).unwrap_or_default()
     }
 
+    /// The bytes of a partition and of all after it.
+    pub(crate) fn from(&self, partition: usize) -> &[u8] {
+        self.bytes.get(partition.saturating_mul(self.size)..).unwrap_or_default()
+    }
+
     /// The bytes of a partition and of all after it, to write.
     pub(crate) fn from_mut(&mut self, partition: usize) -> &mut [u8] {
         self.bytes.get_mut(partition.saturating_mul(self.size)..).unwrap_or_default()

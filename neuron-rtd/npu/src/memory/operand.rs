@@ -119,10 +119,20 @@ impl Operand {
     }
 
     /// The bytes from its first element on, and the bytes between its
-    /// partitions, where it is fp32 and the elements of a partition lie side by
-    /// side.
+    /// partitions, where the elements of a partition lie side by side.
+    pub(crate) fn rows<'m>(&self, memory: &'m OnChip) -> Option<(&'m [u8], usize)> {
+        let start = self.walk.side_by_side(self.element.bytes() as isize)?;
+        let region = memory.region(self.region);
+        let stride = region.partition_bytes();
+        Some((region.from(self.first).get(start..)?, stride))
+    }
+
+    /// The same to write, where it is fp32.
     pub(crate) fn rows_mut<'m>(&self, memory: &'m mut OnChip) -> Option<(&'m mut [u8], usize)> {
-        let start = self.walk.side_by_side(4).filter(|_| self.element == Element::Fp32)?;
+        if self.element != Element::Fp32 {
+            return None;
+        }
+        let start = self.walk.side_by_side(4)?;
         let region = memory.region_mut(self.region);
         let stride = region.partition_bytes();
         let bytes = region.from_mut(self.first);

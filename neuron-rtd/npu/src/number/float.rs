@@ -94,7 +94,7 @@ pub(super) fn encode_bf16(value: f32) -> u16 {
 
 /// As [`Format::decode`] of fp16, without branches.
 #[inline(always)]
-pub(super) fn decode_fp16(bits: u16) -> f32 {
+pub(crate) fn decode_fp16(bits: u16) -> f32 {
     let bits = u32::from(bits);
     let (sign, wide) = ((bits & 0x8000) << 16, (bits & 0x7fff) << 13);
     // exponents differ by 112; the product is exact, of subnormals too
