@@ -74,7 +74,7 @@ fn processor_time() -> Duration {
     let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let times =
         tasks.filter_map(|task| std::fs::read_to_string(task.path().join("schedstat")).ok());
-    let times = times.filter_map(|line| line.split(' ').next()?.parse().ok());
+    let times = times.filter_map(|line| line.split(' ').next()?.parse::<u64>().ok());
     Duration::from_nanos(times.sum())
 }
 
