@@ -52,16 +52,6 @@ impl Default for Array {
 }
 
 impl Array {
-    /// Puts weights into a row, from a column on that starts a panel.
-    fn set(&mut self, row: usize, column: usize, values: &[f32]) {
-        let panels = self.weights.iter_mut().skip(row).step_by(ARRAY).skip(column / PANEL);
-        for (panel, values) in panels.zip(values.chunks(PANEL)) {
-            for (weight, value) in panel.iter_mut().zip(values) {
-                *weight = *value;
-            }
-        }
-    }
-
     fn weight(&self, row: usize, column: usize) -> f32 {
         let panel = self.weights.get(column / PANEL * ARRAY + row);
         panel.and_then(|panel| panel.get(column % PANEL)).copied().unwrap_or_default()
@@ -99,19 +89,36 @@ pub(super) fn load(array: &mut Array, reach: Reach<'_>, body: &LoadWeights) -> R
         return Err(Fault::shape(format!("{} elements for {columns} columns", src.elements())));
     }
     let high = body.fp32_mode == Fp32Mode::HIGH;
-    let mut values = vec![0.0; columns];
-    for index in 0..src.partitions() {
-        // nothing reads the weights of a HIGH pass
-        if !high {
-            src.read_into(reach.memory, index, &mut values);
-            values.reverse();
-            array.set(row + index, column, &values);
-        }
-        if let Some(flag) = array.high.get_mut(row + index) {
-            *flag = high;
-        }
+    for flag in array.high.iter_mut().skip(row).take(src.partitions()) {
+        *flag = high;
+    }
+    // nothing reads the weights of a HIGH pass
+    if !high {
+        set(array, reach.memory, &src, row, column);
     }
     Ok(())
+}
+
+/// Puts weights into the array, the elements of each row in reverse.
+fn set(array: &mut Array, memory: &OnChip, src: &Operand, row: usize, column: usize) {
+    let (columns, element) = (src.elements(), src.element());
+    let panels = array.weights.get_mut(column / PANEL * ARRAY + row..).unwrap_or_default();
+    if let (Some((bytes, stride)), true) = (src.rows_backwards(memory), Host::packs(element)) {
+        let size = columns * element.bytes();
+        let rows = (0..src.partitions()).map(|index| {
+            let start = index * stride;
+            bytes.get(start..start + size).unwrap_or_default()
+        });
+        return array.host.load(element, rows, panels, ARRAY);
+    }
+    let mut values = vec![0.0; columns];
+    let mut bytes = vec![0; 4 * columns * src.partitions()];
+    for (index, bytes) in bytes.chunks_exact_mut(4 * columns).enumerate() {
+        src.read_into(memory, index, &mut values);
+        values.reverse();
+        Element::Fp32.encode_slice(&values, bytes);
+    }
+    array.host.load(Element::Fp32, bytes.chunks_exact(4 * columns), panels, ARRAY);
 }
 
 /// The mode of a pass: none for types that need none.

@@ -11,7 +11,7 @@
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd, dispatch};
 
-use crate::number::{Element, decode_fp16};
+use crate::number::{Element, decode_bf16, decode_fp16};
 
 /// Columns of a panel of weights.
 pub(super) const PANEL: usize = 8;
@@ -59,17 +59,29 @@ impl Host {
         moving: &mut [f32],
     ) {
         dispatch!(self.level, simd => match element {
-            Element::Bf16 => pack(simd, rows, moving, |bytes| {
-                f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16)
-            }),
-            Element::Fp16 => pack(simd, rows, moving, |bytes| {
-                decode_fp16(u16::from_le_bytes(bytes))
-            }),
+            Element::Bf16 => pack(simd, rows, moving, decode_bf16),
+            Element::Fp16 => pack(simd, rows, moving, decode_fp16),
             _ => pack(simd, rows, moving, f32::from_le_bytes),
         });
     }
 
-    /// Whether [`Host::pack`] takes rows of this type.
+    /// Puts rows into panels of weights, one row after the other from the first
+    /// row of `panels` on, panels `between` rows apart.
+    pub(super) fn load<'a>(
+        self,
+        element: Element,
+        rows: impl Iterator<Item = &'a [u8]>,
+        panels: &mut [Weights],
+        between: usize,
+    ) {
+        dispatch!(self.level, _ => match element {
+            Element::Bf16 => load(rows, panels, between, decode_bf16),
+            Element::Fp16 => load(rows, panels, between, decode_fp16),
+            _ => load(rows, panels, between, f32::from_le_bytes),
+        });
+    }
+
+    /// Whether [`Host::pack`] and [`Host::load`] take rows of this type.
     pub(super) const fn packs(element: Element) -> bool {
         matches!(element, Element::Fp32 | Element::Bf16 | Element::Fp16)
     }
@@ -158,6 +170,23 @@ fn pack<'a, S: Simd, const N: usize>(
                 *to = decode(*from);
             }
             to.iter_mut().skip(from.len()).for_each(|to| *to = 0.0);
+        }
+    }
+}
+
+#[inline(always)]
+fn load<'a, const N: usize>(
+    rows: impl Iterator<Item = &'a [u8]>,
+    panels: &mut [Weights],
+    between: usize,
+    decode: impl Fn([u8; N]) -> f32,
+) {
+    for (index, row) in rows.enumerate() {
+        let panels = panels.iter_mut().skip(index).step_by(between.max(1));
+        for (to, from) in panels.zip(row.as_chunks().0.chunks(PANEL)) {
+            for (to, from) in to.iter_mut().zip(from) {
+                *to = decode(*from);
+            }
         }
     }
 }

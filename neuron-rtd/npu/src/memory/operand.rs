@@ -123,18 +123,26 @@ impl Operand {
     pub(crate) fn rows<'m>(&self, memory: &'m OnChip) -> Option<(&'m [u8], usize)> {
         let start = self.walk.side_by_side(self.element.bytes() as isize)?;
         let region = memory.region(self.region);
-        let stride = region.partition_bytes();
+        let stride = region.stride();
         Some((region.from(self.first).get(start..)?, stride))
     }
 
-    /// The same to write, where it is fp32.
+    /// As [`Operand::rows`], where they lie side by side in reverse: from the
+    /// last element on.
+    pub(crate) fn rows_backwards<'m>(&self, memory: &'m OnChip) -> Option<(&'m [u8], usize)> {
+        let start = self.walk.backwards(self.element.bytes() as isize)?;
+        let region = memory.region(self.region);
+        Some((region.from(self.first).get(start..)?, region.stride()))
+    }
+
+    /// As [`Operand::rows`], to write, where it is fp32.
     pub(crate) fn rows_mut<'m>(&self, memory: &'m mut OnChip) -> Option<(&'m mut [u8], usize)> {
         if self.element != Element::Fp32 {
             return None;
         }
         let start = self.walk.side_by_side(4)?;
         let region = memory.region_mut(self.region);
-        let stride = region.partition_bytes();
+        let stride = region.stride();
         let bytes = region.from_mut(self.first);
         Some((bytes.get_mut(start..)?, stride))
     }

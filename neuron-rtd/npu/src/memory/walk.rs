@@ -80,6 +80,12 @@ impl Walk {
         (self.runs == 1 && self.step == size).then_some(self.first)
     }
 
+    /// Position of the last element, where all lie side by side in reverse.
+    pub(super) fn backwards(&self, size: isize) -> Option<usize> {
+        let before = self.count.checked_sub(1)?.checked_mul(usize::try_from(size).ok()?)?;
+        (self.runs == 1 && self.step == -size).then(|| self.first.checked_sub(before))?
+    }
+
     /// Elements of a run.
     pub(super) const fn count(&self) -> usize {
         self.count
@@ -174,6 +180,9 @@ mod tests {
         let walk = Walk::find(&pattern, 0, 4, 1 << 16).unwrap();
         assert_eq!((walk.count(), walk.runs().count()), (24, 1));
         assert_eq!((walk.side_by_side(4), walk.side_by_side(2)), (Some(0), None));
+        assert_eq!(walk.backwards(4), None);
+        let pattern = Pattern { start: Addr4(0), steps: [-1, 0], counts: [4, 1] };
+        assert_eq!(Walk::find(&pattern, 20, 4, 1 << 16).unwrap().backwards(4), Some(8));
         let pattern = Pattern { start: Addr4(0), steps: [1, 5], counts: [4, 2] };
         assert_eq!(Walk::find(&pattern, 8, 4, 1 << 16).unwrap().side_by_side(4), None);
     }

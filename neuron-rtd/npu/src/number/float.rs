@@ -92,10 +92,16 @@ pub(super) fn encode_bf16(value: f32) -> u16 {
     (if value.is_nan() { nan } else { rounded }) as u16
 }
 
+/// As [`Format::decode`] of bf16.
+#[inline(always)]
+pub(crate) fn decode_bf16(bytes: [u8; 2]) -> f32 {
+    f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16)
+}
+
 /// As [`Format::decode`] of fp16, without branches.
 #[inline(always)]
-pub(crate) fn decode_fp16(bits: u16) -> f32 {
-    let bits = u32::from(bits);
+pub(crate) fn decode_fp16(bytes: [u8; 2]) -> f32 {
+    let bits = u32::from(u16::from_le_bytes(bytes));
     let (sign, wide) = ((bits & 0x8000) << 16, (bits & 0x7fff) << 13);
     // exponents differ by 112; the product is exact, of subnormals too
     let scaled = (f32::from_bits(wide) * f32::from_bits((127 + 112) << 23)).to_bits();

@@ -11,7 +11,7 @@
 mod float;
 mod run;
 
-pub(crate) use float::decode_fp16;
+pub(crate) use float::{decode_bf16, decode_fp16};
 
 use neuron_core::isa::code::Dtype;
 

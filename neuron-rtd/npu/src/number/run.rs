@@ -23,9 +23,7 @@ impl Element {
             }
             Side::Apart => match self {
                 Self::Fp32 => apart(bytes, at, step, out, f32::from_le_bytes),
-                Self::Bf16 => apart(bytes, at, step, out, |bytes| {
-                    f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16)
-                }),
+                Self::Bf16 => apart(bytes, at, step, out, float::decode_bf16),
                 _ => {
                     for (at, number) in positions(at, step).zip(out) {
                         *number = self.decode(self.load(bytes.get(at..).unwrap_or_default()));
@@ -113,12 +111,8 @@ impl Element {
         let level = Level::new();
         match self {
             Self::Fp32 => dispatch!(level, _ => each(bytes, out, f32::from_le_bytes)),
-            Self::Bf16 => dispatch!(level, _ => each(bytes, out, |bytes| {
-                f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16)
-            })),
-            Self::Fp16 => dispatch!(level, _ => each(bytes, out, |bytes| {
-                float::decode_fp16(u16::from_le_bytes(bytes))
-            })),
+            Self::Bf16 => dispatch!(level, _ => each(bytes, out, float::decode_bf16)),
+            Self::Fp16 => dispatch!(level, _ => each(bytes, out, float::decode_fp16)),
             Self::Int32 => dispatch!(level, _ => each(bytes, out, |bytes| {
                 i32::from_le_bytes(bytes) as f32
             })),
