@@ -152,12 +152,17 @@ impl Array {
         &self.data
     }
 
-    /// Its elements in another order: element `i` of the result is element
-    /// `source(i)` of this one.
-    pub(crate) fn reordered(&self, shape: &[usize], source: impl Fn(usize) -> usize) -> Self {
+    /// Elements in another order: element `i` of the `count` of the result is
+    /// element `source(i)` of this array.
+    pub(crate) fn part(
+        &self,
+        shape: &[usize],
+        count: usize,
+        source: impl Fn(usize) -> usize,
+    ) -> Self {
         let size = self.element.bytes();
-        let mut data = Vec::with_capacity(self.data.len());
-        for index in 0..self.data.len() / size {
+        let mut data = Vec::with_capacity(count * size);
+        for index in 0..count {
             let at = source(index) * size;
             data.extend_from_slice(self.data.get(at..at + size).unwrap_or_default());
         }
@@ -239,7 +244,7 @@ mod tests {
             (6.0e-8, 0x0001),
             (2.9e-8, 0x0000),
             (6.104e-5, 0x0400),
-            (6.0975552e-5, 0x03ff),
+            (6.097_555e-5, 0x03ff),
             (1.000_488_3, 0x3c00),
             (1.001_464_8, 0x3c02),
             (f32::NEG_INFINITY, 0xfc00),

@@ -14,6 +14,7 @@ mod error;
 mod graph;
 mod lower;
 mod model;
+pub mod models;
 mod package;
 mod space;
 

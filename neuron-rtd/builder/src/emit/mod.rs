@@ -89,6 +89,11 @@ fn semaphore(producer: u8) -> u8 {
     }
 }
 
+/// The semaphore of an engine.
+pub(crate) fn engine_semaphore(engine: Engine) -> u8 {
+    semaphore(engine.number())
+}
+
 fn rise(producer: u8) -> u32 {
     let queue = Queue::ALL.into_iter().rev().find(|queue| usize::from(producer) >= queue.first());
     queue.map_or(1, Queue::rise)

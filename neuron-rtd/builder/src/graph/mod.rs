@@ -253,7 +253,7 @@ impl Graph {
     /// As [`Graph::apply`], and so below.
     #[track_caller]
     pub fn matmul(&mut self, layer: &str, a: TensorId, b: TensorId) -> Result<TensorId> {
-        self.apply(layer, Op::MatMul, &[a, b])
+        self.apply(layer, Op::MatMul { transpose_a: false, transpose_b: false }, &[a, b])
     }
 
     /// x + b, with b along the last index.

@@ -133,8 +133,14 @@ pub enum Reduction {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Op {
-    /// a b.
-    MatMul,
+    /// a b, each with its last two indices exchanged first if so asked; a
+    /// \[.., M, K\], b \[K, N\] or \[.., K, N\].
+    MatMul {
+        /// a is \[.., K, M\].
+        transpose_a: bool,
+        /// b is \[.., N, K\].
+        transpose_b: bool,
+    },
     /// A function of each element.
     Activation(Activation),
     /// a op b, of one shape, or with b along the last index.
@@ -187,7 +193,7 @@ impl Op {
     /// Its word in the names of instructions.
     pub const fn word(&self) -> &'static str {
         match self {
-            Self::MatMul => "matmul",
+            Self::MatMul { .. } => "matmul",
             Self::Activation(_) => "activation",
             Self::Two(_) => "elementwise",
             Self::Softmax => "softmax",

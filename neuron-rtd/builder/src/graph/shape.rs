@@ -30,7 +30,9 @@ fn shape(op: &Op, inputs: &[&Tensor]) -> Option<Shaped> {
     let first = *inputs.first()?;
     let row = |t: &Tensor| first.shape.last().is_some_and(|last| t.shape == [*last]);
     let shape = match (op, inputs) {
-        (Op::MatMul, [a, b]) => product(&a.shape, &b.shape)?,
+        (Op::MatMul { transpose_a, transpose_b }, [a, b]) => {
+            product(&exchanged(&a.shape, *transpose_a)?, &exchanged(&b.shape, *transpose_b)?)?
+        }
         (Op::Activation(_) | Op::Softmax | Op::AllReduce(_), [x]) => x.shape.clone(),
         (Op::Two(_), [a, b]) if a.shape == b.shape || row(b) => a.shape.clone(),
         (Op::LayerNorm { eps }, [x, gamma, beta]) if row(gamma) && row(beta) && *eps >= 0.0 => {
@@ -119,4 +121,14 @@ fn product(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
     let (&other, batch) = rest.split_last()?;
     let batched = batch.is_empty() || lead(a, 2) == Some(batch);
     (inner == other && batched).then(|| [rows, &[columns]].concat())
+}
+
+/// A shape with its last two sizes exchanged, if so asked.
+fn exchanged(shape: &[usize], exchange: bool) -> Option<Vec<usize>> {
+    let mut shape = shape.to_vec();
+    if exchange {
+        let last = shape.len().checked_sub(2)?;
+        shape.get_mut(last..)?.reverse();
+    }
+    Some(shape)
 }

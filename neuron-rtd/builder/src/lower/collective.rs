@@ -21,7 +21,7 @@ impl Lower<'_> {
         let (element, shape) = (self.value(x).element, self.value(x).shape.clone());
         let count: usize = shape.iter().product();
         let bytes = count * element.bytes();
-        let mut from = self.to_hbm(x)?;
+        let mut from = self.hbm_variable(x)?;
         if !self.is_scratch(from) {
             let copy = self.scratch_variable(element, &shape);
             self.duplicate(from, copy, bytes)?;

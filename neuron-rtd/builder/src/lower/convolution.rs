@@ -153,7 +153,7 @@ impl Lower<'_> {
             let (channel, position) = (rest % c, rest / c);
             (out * c + channel) * kh * kw + position
         };
-        let ordered: Array = array.reordered(&[kh * kw, c, o], source);
+        let ordered: Array = array.part(&[kh * kw, c, o], o * c * kh * kw, source);
         Ok(self.prepare(ordered))
     }
 

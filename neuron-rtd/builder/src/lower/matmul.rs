@@ -19,7 +19,7 @@ use super::tile::{Tile, parameter, pattern, touches};
 use super::{Lower, MOVING, PARTITIONS};
 use crate::array::ElementType;
 use crate::error::Result;
-use crate::graph::{Activation, Op, TensorId, TwoTensors};
+use crate::graph::{Activation, Node, Op, TensorId, TwoTensors};
 
 /// What a pass of the array does with the bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,18 +46,22 @@ impl Lower<'_> {
     pub(super) fn matmul(
         &mut self,
         index: usize,
-        a: TensorId,
-        b: TensorId,
+        (a, transpose_a): (TensorId, bool),
+        (b, transpose_b): (TensorId, bool),
         output: TensorId,
     ) -> Result<()> {
         let (left, right) = (self.shape(a), self.shape(b));
         let lead = right.len() - 2;
         let (av, bv) = (View::batched(&left, lead), View::batched(&right, lead));
         let (epilogue, output) = self.epilogue(index, output, true);
-        let view = View { batch: av.batch, rows: av.rows, columns: bv.columns };
+        // the sum runs over partitions: columns of the left, rows of the right
+        let left = if transpose_a { Form::rows(av) } else { Form::columns(av) };
+        let right = if transpose_b { Form::columns(bv) } else { Form::rows(bv) };
+        let (sum, rows) = left.extent();
+        let view = View { batch: av.batch, rows, columns: right.extent().1 };
         let by_columns = self.wanted_by_columns(output, view);
         let form = if by_columns { Form::columns(view) } else { Form::rows(view) };
-        let (left, right) = ((a, Form::columns(av)), (b, Form::rows(bv)));
+        let (left, right) = ((a, left), (b, right));
         let (stationary, moving) = if by_columns { (right, left) } else { (left, right) };
         self.begin(output, form)?;
         let (parts, free) = form.extent();
@@ -65,10 +69,9 @@ impl Lower<'_> {
             for p in pieces(parts, PARTITIONS) {
                 for f in pieces(free, MOVING) {
                     let bank = self.bank(ElementType::F32, p.len(), f.len())?;
-                    let rows = av.columns;
-                    for k in pieces(rows, PARTITIONS) {
+                    for k in pieces(sum, PARTITIONS) {
                         let corner = (batch, k.start);
-                        let pass = Pass::Term { first: k.start == 0, last: k.end == rows };
+                        let pass = Pass::Term { first: k.start == 0, last: k.end == sum };
                         self.term(stationary, moving, corner, (p.clone(), f.clone()), &bank, pass)?;
                     }
                     let tile = self.result(output, form, batch, p.start, f.clone())?;
@@ -233,16 +236,19 @@ impl Lower<'_> {
         let element = self.value(id).element;
         let users: Vec<_> =
             self.graph.nodes.iter().filter(|node| node.inputs.contains(&id)).collect();
-        let left = |inputs: &[TensorId]| {
-            let right = inputs.get(1).map(|b| self.shape(*b).len());
-            inputs.first() == Some(&id) && inputs.get(1) != Some(&id) && right == Some(2)
+        let as_left = |node: &Node| {
+            let right = node.inputs.get(1).map(|b| self.shape(*b).len());
+            matches!(node.op, Op::MatMul { transpose_a: false, .. })
+                && node.inputs.first() == Some(&id)
+                && node.inputs.get(1) != Some(&id)
+                && right == Some(2)
         };
         view.batch == 1
             && self.value(id).hbm.is_none()
             && self.value(id).uses == users.len()
             && !users.is_empty()
             && self.may_stay(element, Form::columns(view))
-            && users.iter().all(|node| matches!(node.op, Op::MatMul) && left(&node.inputs))
+            && users.iter().all(|node| as_left(node))
     }
 
     /// A bank to its place in the result, with bias and function. `first` is

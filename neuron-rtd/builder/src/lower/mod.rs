@@ -276,7 +276,9 @@ impl<'g> Lower<'g> {
 
     fn node(&mut self, index: usize, node: &Node) -> Result<()> {
         match (&node.op, node.inputs.as_slice()) {
-            (Op::MatMul, [a, b]) => self.matmul(index, *a, *b, node.output),
+            (Op::MatMul { transpose_a, transpose_b }, [a, b]) => {
+                self.matmul(index, (*a, *transpose_a), (*b, *transpose_b), node.output)
+            }
             (Op::Activation(f), [x]) => self.activation(*f, *x, node.output),
             (Op::Two(op), [a, b]) => self.two(*op, *a, *b, node.output),
             (Op::Softmax, [x]) => self.softmax(*x, node.output),

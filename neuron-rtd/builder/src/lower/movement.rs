@@ -80,7 +80,7 @@ impl Lower<'_> {
         let mut offset = 0;
         for input in inputs {
             let run = inner * self.shape(*input).get(axis).copied().unwrap_or(1);
-            let from = Runs { variable: self.to_hbm(*input)?, offset: 0, step: run };
+            let from = Runs { variable: self.hbm_variable(*input)?, offset: 0, step: run };
             self.move_runs(from, Runs { variable: to, offset, step: row }, outer, run)?;
             offset += run;
         }
@@ -98,7 +98,7 @@ impl Lower<'_> {
         let (outer, inner) = around(&shape, axis, self.value(output).element);
         let run = inner * shape.get(axis).copied().unwrap_or(1);
         let step = inner * whole.get(axis).copied().unwrap_or(1);
-        let from = Runs { variable: self.to_hbm(x)?, offset: inner * start, step };
+        let from = Runs { variable: self.hbm_variable(x)?, offset: inner * start, step };
         let to = Runs { variable: self.made_in_hbm(output), offset: 0, step: run };
         self.move_runs(from, to, outer, run)
     }
@@ -121,7 +121,7 @@ impl Lower<'_> {
             let bytes =
                 self.value(*id).shape.iter().product::<usize>() * self.value(*id).element.bytes();
             for copy in std::mem::take(&mut self.value_mut(*id).copies) {
-                let from = self.to_hbm(*id)?;
+                let from = self.hbm_variable(*id)?;
                 self.duplicate(from, copy, bytes)?;
             }
         }

@@ -139,7 +139,7 @@ impl Lower<'_> {
             return Ok(false);
         };
         let id = TensorId(index);
-        self.to_hbm(id)?;
+        self.hbm_variable(id)?;
         for chip in std::mem::take(&mut self.value_mut(id).chips) {
             self.sbuf.release(chip.base);
         }
@@ -168,7 +168,7 @@ impl Lower<'_> {
     }
 
     /// A tensor in HBM: its variable. What is on chip only is stored first.
-    pub(super) fn to_hbm(&mut self, id: TensorId) -> Result<u32> {
+    pub(super) fn hbm_variable(&mut self, id: TensorId) -> Result<u32> {
         if let Some(variable) = self.value(id).hbm {
             return Ok(variable);
         }

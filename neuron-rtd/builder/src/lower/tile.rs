@@ -150,12 +150,12 @@ impl Lower<'_> {
             Layout::Rows => Form::columns(form.view),
             Layout::Columns => Form::rows(form.view),
             Layout::Spread | Layout::Column => {
-                let variable = self.to_hbm(id)?;
+                let variable = self.hbm_variable(id)?;
                 return self.load_parameter(variable, form, first, range, into);
             }
         };
         if form.layout == Layout::Rows && self.find(id, turned).is_none() {
-            let variable = self.to_hbm(id)?;
+            let variable = self.hbm_variable(id)?;
             return self.load(variable, form.view, batch, first, range, into);
         }
         for block in super::place::pieces(range.len(), PARTITIONS) {
