@@ -167,11 +167,12 @@ impl Lane {
             Kind::MatMul(cycles) => {
                 let begin = start.max(self.array.free).max(self.array.loaded);
                 let stream = throttle.stream(begin, pe(cycles));
-                let floor = begin + throttle.scaled(begin, pe(cost.min_stream));
-                self.array.free = stream.max(floor);
+                let least = pe(cycles.max(cost.min_stream));
+                self.array.free = stream.max(begin + pe(cost.min_stream));
                 self.array.shadow = begin;
+                let ahead = throttle.scaled(begin, pe(cost.buffer));
                 self.array.read =
-                    (start + pe(cycles)).max(self.array.free.saturating_sub(pe(cost.buffer)));
+                    (start + least).max(self.array.free.saturating_sub(ahead)).max(begin);
                 self.port = Port { until: stream, banks: plan.banks, sbuf: true };
                 let end = stream + pe(cost.matmul_fixed);
                 Span { start, read: stream, end, ready: start + pe(cost.issue) }

@@ -96,14 +96,14 @@ pub struct ThrottleRule {
 pub struct DmaCost {
     /// Femtoseconds a byte takes one engine.
     pub fs_per_byte: u64,
+    /// The same for a byte that is read from HBM.
+    pub fs_per_hbm_byte: u64,
     /// For each descriptor.
     pub descriptor: Ps,
     /// Shortest time of one run of bytes within a descriptor.
     pub run: Ps,
     /// More for a run that is read from SBUF.
     pub sbuf_read: Ps,
-    /// Before the first data of a transfer on an engine, out of HBM.
-    pub first_access: Ps,
     /// From the begin of a packet's last beat to its end record.
     pub tail: Ps,
     /// From the end of a write to its completion record.
@@ -173,8 +173,6 @@ pub struct Parameters {
     pub dependent: [u64; 5],
     /// A change between kinds of work lets the pipeline run empty.
     pub drains: bool,
-    /// Cycles of an access at an address in a register.
-    pub dynamic_address: u64,
     /// The array.
     pub array: ArrayCost,
     /// Its power limit.
@@ -265,9 +263,10 @@ const CONTROL: [(Opcode, [Ps; 5]); 15] = [
     (Opcode::PSEUDO_DMA_TRIGGER, [ns(700), ns(500), ns(467), ns(333), ns(583)]),
     // D: the sheet's model of 1.3 us; C: 1283.3 ns in every capture
     (Opcode::ACT_TABLE_LOAD, [ns(12833); 5]),
-    // deleted by the loader (isa-layouts.md §4.4, §5.2)
+    // deleted by the loader (isa-layouts.md §4.4)
     (Opcode::PSEUDO_BRANCH_LABEL, [0; 5]),
-    (Opcode::PSEUDO_EXTENSION, [0; 5]),
+    // becomes a MOVE (isa-layouts.md §5.2)
+    (Opcode::PSEUDO_EXTENSION, [ns(470), ns(470), ns(458), ns(470), ns(470)]),
     (Opcode::HALT, [ns(125), ns(75), ns(292), ns(135), ns(83)]),
 ];
 
@@ -290,13 +289,12 @@ const V3: Parameters = Parameters {
     pool: work(245, 245, 174, 0),          // C: one form only
     dependent: [0, 39, 39, 33, 0],         // C: 32.5 and 34.4 ns
     drains: true,                          // C
-    dynamic_address: 600,                  // O
     array: ArrayCost {
         load_fixed: 188,   // C: 78.5 ns
         matmul_fixed: 380, // C: 158.5 ns
         load_width: 4,     // D
         load_fp32: [8, 4], // C
-        buffer: 114,       // C: 47.5 ns
+        buffer: 57,        // C: 47.5 ns when cold
         issue: 4,          // C: 1.7 ns
         min_stream: 64,    // D
     },
@@ -314,10 +312,10 @@ const V3: Parameters = Parameters {
     control_gap: [ns(242), ns(225), ns(360), ns(600), ns(350)], // C
     dma: DmaCost {
         fs_per_byte: 36_765,        // D: 27.2 GB/s, which is 32 bytes a beat
+        fs_per_hbm_byte: 42_534,    // D: 32 KiB in 1416 ns, in 4 descriptors
         descriptor: 4 * BEAT,       // C
         run: BEAT,                  // C
         sbuf_read: 8 * BEAT,        // C
-        first_access: ns(1925),     // I: 1416 ns for 32 KiB (D) less the rest
         tail: 3 * BEAT,             // C
         completion: ns(2200),       // C
         semaphore: ns(2700),        // C
@@ -371,7 +369,8 @@ const V2: Parameters = Parameters {
     dma: DmaCost {
         // D: 27.2 GB/s; the rest of a descriptor makes 17 GB/s at 2 KiB (D)
         descriptor: 45_180,
-        first_access: 0,
+        fs_per_hbm_byte: 36_765,
+        packet_bytes: 0,            // a run each
         ring_start: ns(13000),      // D
         hbm_fs_per_byte: 1220,      // D: 820 GB/s
         hbm_stack: 410_000_000_000, // D: two stacks
@@ -386,8 +385,9 @@ const V4: Parameters = Parameters {
     arch: Arch::V4,
     clocks: [2400, 1200, 1200, 1200, 1200], // D
     dma: DmaCost {
-        fs_per_byte: 26_042,          // D: 38.4 GB/s
-        descriptor: 8727,             // I: 33 GB/s (D) at 2 KiB
+        fs_per_byte: 26_042, // D: 38.4 GB/s
+        fs_per_hbm_byte: 26_042,
+        descriptor: 17_450,           // I: 33 GB/s (D) in packets of 4 KiB
         hbm_fs_per_byte: 204,         // D: 4.9 TB/s
         hbm_stack: 1_225_000_000_000, // D: four stacks
         ..V3.dma

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::parameters::{DmaCost, Ps};
+use super::parameters::Ps;
 use super::split::{ENGINES, Packets, Share};
 use crate::dma::Job;
 
@@ -27,9 +27,6 @@ pub(super) struct Moving {
 struct Work {
     job: usize,
     packets: VecDeque<Packets>,
-    /// Nothing of it has been moved.
-    fresh: bool,
-    from_hbm: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -44,8 +41,8 @@ struct Unit {
 /// What an engine does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// A packet of data, after a stall.
-    Data { ring: usize, packets: Packets, stall: Ps },
+    /// A packet of data.
+    Data { ring: usize, packets: Packets },
     /// The write of the semaphore.
     Semaphore { job: usize, ring: usize },
 }
@@ -111,12 +108,7 @@ impl Rings {
             }
             if let Some(queue) = unit.queues.get_mut(ring) {
                 let packets = share.packets.iter().copied().collect();
-                queue.push_back(Work {
-                    job: index,
-                    packets,
-                    fresh: true,
-                    from_hbm: share.from_hbm,
-                });
+                queue.push_back(Work { job: index, packets });
             }
             if !unit.moving {
                 unit.moving = true;
@@ -127,7 +119,7 @@ impl Rings {
     }
 
     /// The next packet of an engine; `None` when it has none and idles.
-    pub(super) fn next(&mut self, cost: &DmaCost, engine: u8) -> Option<Next> {
+    pub(super) fn next(&mut self, engine: u8) -> Option<Next> {
         let unit = self.units.get_mut(usize::from(engine))?;
         let rings = unit.queues.len();
         let mut turns = (1..=rings).map(|turn| (unit.last + turn) % rings.max(1));
@@ -144,13 +136,11 @@ impl Rings {
             queue.pop_front();
             return Some(Next::Semaphore { job, ring });
         };
-        let stall = if work.fresh && work.from_hbm { cost.first_access } else { 0 };
-        work.fresh = false;
         let packets = *first;
         first.count -= 1;
         if first.count == 0 {
             work.packets.pop_front();
         }
-        Some(Next::Data { ring, packets, stall })
+        Some(Next::Data { ring, packets })
     }
 }

@@ -30,8 +30,6 @@ pub(super) struct Packets {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) packets: Vec<Packets>,
-    /// The first data come from HBM.
-    pub(super) from_hbm: bool,
 }
 
 impl Share {
@@ -101,9 +99,6 @@ fn split(cost: &DmaCost, transfer: &Transfer, gathers: bool, shares: &mut [Share
         if mine == 0 {
             break;
         }
-        if share.packets.is_empty() {
-            share.from_hbm = !from_sbuf;
-        }
         for (packets, runs) in
             [(mine / gather, gather), (u64::from(mine % gather > 0), mine % gather)]
         {
@@ -111,7 +106,8 @@ fn split(cost: &DmaCost, transfer: &Transfer, gathers: bool, shares: &mut [Share
                 continue;
             }
             let wide = read.max(written) / count;
-            let beats = (wide * cost.fs_per_byte / 1000).max(cost.run);
+            let rate = if from_sbuf { cost.fs_per_byte } else { cost.fs_per_hbm_byte };
+            let beats = (wide * rate / 1000).max(cost.run);
             let extra = if from_sbuf { cost.sbuf_read } else { 0 };
             share.packets.push(Packets {
                 count: packets,

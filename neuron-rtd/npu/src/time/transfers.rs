@@ -91,13 +91,13 @@ impl Machine<'_, '_> {
     pub(super) fn packet(&mut self, now: Ps, index: usize, engine: u8) -> Result<(), Stop> {
         let cost = &self.timing.parameters.dma;
         let Some(core) = self.cores.get_mut(index) else { return Ok(()) };
-        let Some(next) = core.rings.next(cost, engine) else { return Ok(()) };
+        let Some(next) = core.rings.next(engine) else { return Ok(()) };
         core.counts.packets += 1;
         match next {
-            Next::Data { ring, packets, stall } => {
+            Next::Data { ring, packets } => {
                 let share = packets.hbm * cost.hbm_fs_per_byte / 1000;
                 self.hbm_free = self.hbm_free.max(now) + share;
-                let free = (now + stall + packets.length).max(self.hbm_free);
+                let free = (now + packets.length).max(self.hbm_free);
                 let end = free + cost.tail;
                 let bytes = packets.bytes;
                 self.emitter
