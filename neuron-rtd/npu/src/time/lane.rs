@@ -165,14 +165,15 @@ impl Lane {
                 Span { start, read: loaded, end, ready: start + pe(cost.issue) }
             }
             Kind::MatMul(cycles) => {
-                let begin = start.max(self.array.free).max(self.array.loaded);
+                let loaded = self.array.loaded.saturating_sub(pe(cost.load_overlap));
+                let begin = start.max(self.array.free).max(loaded);
                 let stream = throttle.stream(begin, pe(cycles));
-                let least = pe(cycles.max(cost.min_stream));
-                self.array.free = stream.max(begin + pe(cost.min_stream));
+                let least = begin + pe(cost.min_stream);
+                self.array.free = stream.max(least);
                 self.array.shadow = begin;
                 let ahead = throttle.scaled(begin, pe(cost.buffer));
-                self.array.read =
-                    (start + least).max(self.array.free.saturating_sub(ahead)).max(begin);
+                let read = start + pe(cycles);
+                self.array.read = read.max(self.array.free.saturating_sub(ahead)).max(least);
                 self.port = Port { until: stream, banks: plan.banks, sbuf: true };
                 let end = stream + pe(cost.matmul_fixed);
                 Span { start, read: stream, end, ready: start + pe(cost.issue) }

@@ -66,6 +66,8 @@ pub struct ArrayCost {
     pub load_width: u64,
     /// Times as long for fp32 weights: of a product, of a transpose.
     pub load_fp32: [u64; 2],
+    /// Cycles by which a stream may begin before the last of its weights.
+    pub load_overlap: u64,
     /// Cycles of moving data that wait in front of the array.
     pub buffer: u64,
     /// Between the begins of two records.
@@ -294,6 +296,7 @@ const V3: Parameters = Parameters {
         matmul_fixed: 380, // C: 158.5 ns
         load_width: 4,     // D
         load_fp32: [8, 4], // C
+        load_overlap: 4,   // C: 1.7 ns
         buffer: 57,        // C: 47.5 ns when cold
         issue: 4,          // C: 1.7 ns
         min_stream: 64,    // D
@@ -361,6 +364,7 @@ const V2: Parameters = Parameters {
         matmul_fixed: 64,  // D: its latency
         load_width: 4,     // D
         load_fp32: [4, 4], // O
+        load_overlap: 0,
         buffer: 0,
         issue: 0,
         min_stream: 64, // D

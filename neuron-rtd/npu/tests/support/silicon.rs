@@ -43,8 +43,6 @@ pub(crate) struct Span {
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     pub(crate) total: u64,
-    /// When the run began, on the clock of its times.
-    pub(crate) window: u64,
     pub(crate) instructions: BTreeMap<Key, Span>,
     /// From the first packet of data to the end of the last.
     pub(crate) transfers: BTreeMap<TransferKey, Span>,
@@ -111,8 +109,7 @@ pub(crate) fn measured(name: &str) -> Run {
             names.insert((graph.nc_idx, engine, ring), queue.name.clone());
         }
     }
-    let (total, window_start) = (window.end - window.start, window.start);
-    let mut run = Run { total, window: window_start, ..Run::default() };
+    let mut run = Run { total: window.end - window.start, ..Run::default() };
     let (mut starts, mut packets) = (Pairs::new(1 << 20), Pairs::new(1 << 20));
     let (mut spans, mut moved) = (Vec::new(), Vec::new());
     for (index, section) in sections.iter().enumerate() {
@@ -298,7 +295,7 @@ fn elements(record: &[u8; 64]) -> u64 {
 }
 
 /// Opcodes whose length is that of a wait, or of what is not modelled.
-fn counts(opcode: u8) -> bool {
+pub(crate) fn counts(opcode: u8) -> bool {
     !matches!(opcode, 0xb1 | 0xa4)
 }
 
