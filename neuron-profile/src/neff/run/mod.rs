@@ -3,6 +3,8 @@
 mod fill;
 mod npy;
 mod outputs;
+mod timing;
+mod trace;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,6 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use neuron_core::neff::{Usage, shown};
 use neuron_core::sys::file_map::FileBytes;
+use npu::time::Timing;
 use npu::{Program, TensorInfo, Tensors};
 use serde_json::json as value;
 
@@ -39,6 +42,18 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 
+    /// Skip the arithmetic: time and counts only, inputs that are not given are 0
+    #[arg(long, conflicts_with_all = ["output", "fill", "no_timing"])]
+    timing_only: bool,
+
+    /// Skip the timing: outputs only
+    #[arg(long)]
+    no_timing: bool,
+
+    /// Write the trace that a device would have written to this file
+    #[arg(long, value_name = "NTFF", conflicts_with = "no_timing")]
+    trace: Option<PathBuf>,
+
     /// Form of the result
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -50,9 +65,22 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     open::is_neff(&bytes, &name)?;
     let program = Program::from_neff(&bytes).with_context(|| name.clone())?;
     let tensors = inputs(args, &program).with_context(|| name.clone())?;
-    let results = program.run(&tensors).with_context(|| name.clone())?;
+    let (results, summary) = if args.no_timing {
+        (program.run(&tensors).with_context(|| name.clone())?, None)
+    } else {
+        let arithmetic = !args.timing_only;
+        let timing = Timing { arithmetic, ..Timing::of(&program) };
+        let mut sink = trace::Sink::new(args.trace.is_some());
+        let timed =
+            program.run_timed(&tensors, &timing, &mut sink).with_context(|| name.clone())?;
+        if let Some(path) = &args.trace {
+            trace::save(path, &args.file, &bytes, &program, &timed, &sink)?;
+        }
+        (timed.outputs, Some(timed.summary))
+    };
     let mut rows = Vec::new();
-    for tensor in program.tensors().iter().filter(|tensor| tensor.usage == Usage::Output) {
+    let wanted = |tensor: &&TensorInfo| tensor.usage == Usage::Output && !args.timing_only;
+    for tensor in program.tensors().iter().filter(wanted) {
         let data = results.get(&tensor.name).map_or(&[][..], Vec::as_slice);
         let file = match &args.output {
             Some(folder) => Some(outputs::save(folder, tensor, rows.len(), data)?),
@@ -71,6 +99,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
                     "generation": program.arch().number(),
                     "cores": program.cores().len(),
                     "outputs": rows,
+                    "timing": summary.as_ref().map(timing::document),
                 }),
             )?;
         }
@@ -81,6 +110,14 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
                 "{}: simulated, {cores} NeuronCores of generation {generation}",
                 shown(&name)
             )?;
+            if let Some(summary) = &summary {
+                timing::text(summary, out)?;
+            }
+            if rows.is_empty() {
+                out.flush()?;
+                return Ok(Exit::Done);
+            }
+            writeln!(out)?;
             let heads = ["OUTPUT", "TYPE", "SHAPE", "BYTES", "MIN", "MAX", "MEAN", "NAN", "FILE"];
             let mut cells = vec![heads.map(str::to_owned).to_vec()];
             cells.extend(rows.iter().map(outputs::Row::cells));
@@ -110,6 +147,9 @@ fn inputs(args: &Args, program: &Program) -> anyhow::Result<Tensors> {
     }
     for (index, tensor) in wanted.iter().enumerate() {
         if tensors.contains_key(&tensor.name) {
+            continue;
+        }
+        if args.timing_only {
             continue;
         }
         let Some(fill) = args.fill else {
