@@ -93,7 +93,8 @@ fn every_command_speaks_json() {
     let info = json(&["info", "-o", "json", &file]);
     assert_eq!(info["header"]["uuid"], "00a04c535fd94f07bffdd5eacdefc852");
     assert_eq!(info["subgraphs"][1]["programs"][0]["slots"], 12);
-    assert_eq!(info["warnings"], Value::Array(Vec::new()));
+    assert_eq!(info["findings"]["list"], Value::Array(Vec::new()));
+    assert_eq!(info["findings"]["damaged"], false);
     let list = json(&["ls", "-o", "json", &file]);
     assert_eq!(list["members"].as_array().unwrap().len(), 72);
     assert!(list["members"].as_array().unwrap().iter().all(|member| member["role"] != "unknown"));
@@ -343,6 +344,30 @@ fn values_that_no_header_holds_are_refused() {
     let output = tool(folder.path(), &["pack", "in", "out", "--name", &name[1..]]);
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3), "{err}");
-    assert!(err.contains("warning: ") && err.contains("neff.json"), "{err}");
+    assert!(err.contains("damage: ") && err.contains("neff.json"), "{err}");
     assert!(folder.path().join("out").is_file());
+}
+
+#[test]
+fn a_packed_file_goes_to_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = path("moe-dge.neff");
+    assert_eq!(tool(folder.path(), &["unpack", &file, "in"]).status.code(), Some(0));
+    assert_eq!(
+        tool(folder.path(), &["pack", "in", "a.neff", "--like", &file]).status.code(),
+        Some(0)
+    );
+    let piped = tool(folder.path(), &["pack", "in", "-", "--like", &file]);
+    assert_eq!(piped.status.code(), Some(0));
+    assert!(piped.stdout == fs::read(folder.path().join("a.neff")).unwrap());
+    assert!(!folder.path().join("-").exists());
+    for (flags, said) in [
+        (&["--like", "in/neff.json"][..], "in/neff.json: it is no NEFF"),
+        (&["-k", "1.0", "-e", "virtual-core"], "features count from major version 2 on"),
+    ] {
+        let output = tool(folder.path(), &[&["pack", "in", "b.neff"], flags].concat());
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{flags:?}");
+        assert!(err.contains(said), "{err}");
+    }
 }

@@ -254,9 +254,10 @@ fn names_are_shown_on_their_line() {
     // The warnings of the file stand in the JSON too.
     let output = tool(folder.path(), &["disasm", "-o", "json", "a\u{1b}\n.neff"]);
     let all: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let warnings = all["warnings"].as_array().unwrap();
-    assert!(warnings.iter().any(|warning| warning["rule"].is_string()), "{warnings:?}");
-    assert!(warnings.iter().any(|w| w["text"].as_str().unwrap().contains("no whole record")));
+    let list = all["findings"]["list"].as_array().unwrap();
+    assert!(list.iter().any(|finding| finding["place"].is_string()), "{list:?}");
+    assert!(list.iter().any(|f| f["message"].as_str().unwrap().contains("no whole record")));
+    assert_eq!(all["findings"]["damaged"], true);
     assert_eq!(all["streams"].as_array().unwrap().len(), 5);
 }
 
@@ -270,4 +271,99 @@ fn zeros_are_no_neff() {
         assert_eq!((code, out.as_str()), (Some(1), ""), "{command}");
         assert!(err.contains("it is no NEFF"), "{err}");
     }
+}
+
+/// A document is refused by its size before it is unpacked, and all of them
+/// together by theirs before they are parsed.
+#[test]
+fn long_texts_take_no_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let entry = |name: &str, body: &[u8]| {
+        let mut entry = block(name, body.len() as u64, b'0', "").to_vec();
+        entry.extend_from_slice(body);
+        entry.resize(entry.len().next_multiple_of(512), 0);
+        entry
+    };
+    let end = [0; 1024];
+    let spaces = [entry("neff.json", &vec![b' '; 300 << 20]), end.to_vec()].concat();
+    // fast, so that it stays below the largest ratio
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&spaces).unwrap();
+    drop(spaces);
+    fs::write(folder.path().join("a.neff"), wrap(&gzip.finish().unwrap())).unwrap();
+    for command in ["ls", "info", "verify"] {
+        let output = bounded(200_000, folder.path(), &format!("{command} a.neff"));
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{command}: {err}");
+        assert!(err.contains("neff.json has 314572800 bytes, the limit is 268435456"), "{err}");
+    }
+    let output = bounded(200_000, folder.path(), "cat -o json a.neff neff.json");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), err.lines().count()), (Some(1), 1), "{err}");
+    assert!(err.contains("leave -o json out"), "{err}");
+}
+
+/// What a loader would trip over is told by `verify`.
+#[test]
+fn broken_content_is_not_sound() {
+    let folder = tempfile::tempdir().unwrap();
+    let real = fs::read(fixture("moe-dge.neff")).unwrap();
+    let neff = Neff::open(&real, &Options::strict()).unwrap();
+    let body = |name: &str| neff.body(name).unwrap().unwrap().into_owned();
+    let json = |name: &str| -> Value { serde_json::from_slice(&body(name)).unwrap() };
+    let verify = |name: &str, changed: Vec<u8>| {
+        // all members but the one that is changed
+        let mut builder = Builder::with_header(neff.header.clone());
+        for member in neff.members() {
+            let changed = (member.name() == name).then(|| changed.clone());
+            builder.add(member.name(), changed.unwrap_or_else(|| body(member.name()))).unwrap();
+        }
+        let mut out = Vec::new();
+        builder.write(&mut out).unwrap();
+        fs::write(folder.path().join("a.neff"), out).unwrap();
+        let output = tool(folder.path(), &["verify", "a.neff"]);
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let mut stream = body("sg00/PE.bin");
+    stream[64 + 1] = 7;
+    stream[128] = 0xfe;
+    let (code, out) = verify("sg00/PE.bin", stream);
+    assert_eq!(code, Some(3), "{out}");
+    assert!(out.contains("sg00/PE.bin offset 0x41: 1 records, the first in slot 1 with 7 words"));
+    assert!(out.contains("sg00/PE.bin offset 0x80: 1 records, the first in slot 2 with 0xfe"));
+
+    let mut definition = json("sg00/def.json");
+    let variables = definition["var"].as_object_mut().unwrap();
+    for variable in variables.values_mut().take(2) {
+        variable["var_id"] = 0.into();
+    }
+    let (code, out) = verify("sg00/def.json", definition.to_string().into_bytes());
+    assert_eq!(code, Some(3), "{out}");
+    assert!(out.contains("two variables have id 0 (rule var-id"), "{out}");
+
+    let mut kelf = json("kelf-0.json");
+    kelf["target"] = "tonga".into();
+    let (_, out) = verify("kelf-0.json", kelf.to_string().into_bytes());
+    assert!(out.contains("note: kelf-0.json at /target: the target is \"tonga\" (rule target-old"));
+    kelf["target"] = "v3".into();
+    kelf["graphs"] = Value::Array(Vec::new());
+    let (code, out) = verify("kelf-0.json", kelf.to_string().into_bytes());
+    assert_eq!(code, Some(3));
+    assert!(out.contains("0 subgraphs, logical core size 2 (rule subgraph-count"), "{out}");
+
+    for (shape, said) in [
+        (serde_json::json!([-1, 5]), "shape [-1, 5], of no known size (rule tensor-shape"),
+        (serde_json::json!([1_u64 << 40, 1_u64 << 40]), "of no known size (rule tensor-size"),
+    ] {
+        let mut graph = json("neff.json");
+        graph["attrs"]["shape"][1][0] = shape;
+        let (_, out) = verify("neff.json", graph.to_string().into_bytes());
+        assert!(out.contains(said), "{out}");
+    }
+    let mut info = body("info.json");
+    let at = info.iter().position(|byte| *byte == b'{').unwrap() + 1;
+    info.splice(at..at, b"\"odd\": \"\xff\", ".iter().copied());
+    let (code, out) = verify("info.json", info);
+    assert_eq!(code, Some(3));
+    assert!(out.contains("info.json offset 0x9: it is not UTF-8"), "{out}");
 }

@@ -5,7 +5,7 @@
 //! carries it. The rest is more: cores, digest, build, programs.
 use super::info_json::{document, gzip_layout};
 use super::nodes::{NodeRow, counts, nodes};
-use super::open::{Input, warnings};
+use super::open::{Input, findings};
 use crate::output::{Exit, Format, json, table};
 use anyhow::Context;
 use neuron_core::neff::doc::{Engine, Target};
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     match args.input.output {
         Format::Json => {
             let mut all = document(&neff, &model, &nodes);
-            all["warnings"] = warnings(&report);
+            all["findings"] = findings(&report);
             json(out, &all)?;
         }
         Format::Text => {

@@ -1,7 +1,7 @@
 //! `neff disasm`: finds the instruction streams for `disasm.rs`.
 
 use super::disasm::{Program, Stream};
-use super::open::{Input, warnings};
+use super::open::{Input, findings};
 use crate::output::{Exit, Format};
 use anyhow::Context;
 use neuron_core::instance::Arch;
@@ -25,12 +25,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let neff = args.input.open(&bytes)?;
     let mut report = neff.report.clone();
     let model = Model::read(&neff, &mut report).with_context(|| args.input.name())?;
-    let arch = match model.target() {
-        Some(Target::V1 | Target::V2) => Arch::V2,
-        Some(Target::V4) => Arch::V4,
-        // a program for any hardware reads as one for Trn2 (our choice)
-        Some(Target::V3 | Target::Any | Target::Simulator) | None => Arch::V3,
-    };
+    let arch = generation(&model);
     let mut not_shown = Vec::new();
     let (mut parts, mut mentioned) = (Vec::new(), Mentioned::default());
     for subgraph in &model.subgraphs {
@@ -38,8 +33,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     }
     let in_json = args.input.output == Format::Json;
     if in_json {
-        write!(out, "{{\"generation\":{},\"warnings\":", arch.number())?;
-        serde_json::to_writer(&mut *out, &all_warnings(&report, &not_shown))?;
+        write!(out, "{{\"generation\":{},\"findings\":", arch.number())?;
+        serde_json::to_writer(&mut *out, &all_findings(&report, &not_shown))?;
         out.write_all(b",\"streams\":[")?;
     }
     let mut first = true;
@@ -83,18 +78,28 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     }
     out.flush()?;
     for warning in &not_shown {
-        let line = printable(&format!("{}: warning: {warning}", args.input.name()));
+        let line = printable(&format!("{}: damage: {warning}", args.input.name()));
         writeln!(std::io::stderr(), "{line}")?;
     }
     let exit = args.input.warn(&report);
     Ok(if not_shown.is_empty() { exit } else { Exit::Partial })
 }
 
+/// The generation whose records the streams of a file have.
+pub(super) fn generation(model: &Model) -> Arch {
+    match model.target() {
+        Some(Target::V1 | Target::V2) => Arch::V2,
+        Some(Target::V4) => Arch::V4,
+        // a program for any hardware reads as one for Trn2 (our choice)
+        Some(Target::V3 | Target::Any | Target::Simulator) | None => Arch::V3,
+    }
+}
+
 /// Bytes of all streams of one subgraph, which are in memory together; 4 Mi
 /// instructions, far more than real programs have. As many may be listed again:
 /// real files name a stream once, and a short file that names a long one a
 /// thousand times would give a listing without end.
-const MOST_BYTES: u64 = 256 << 20;
+pub(super) const MOST_BYTES: u64 = 256 << 20;
 
 /// Stream members that were named before, and the bytes listed again.
 #[derive(Default)]
@@ -175,18 +180,17 @@ fn queues(program: &neuron_core::neff::Program) -> Vec<(String, u8)> {
         .collect()
 }
 
-/// The warnings of the file as other commands have them, then those of streams
+/// The findings of the file as other commands have them, then those of streams
 /// in the same form.
-fn all_warnings(report: &Report, streams: &[String]) -> Value {
-    let mut all = warnings(report);
-    if let Value::Array(list) = &mut all {
+fn all_findings(report: &Report, streams: &[String]) -> Value {
+    let mut all = findings(report);
+    if let Some(list) = all.get_mut("list").and_then(Value::as_array_mut) {
         list.extend(streams.iter().map(|text| {
-            json!({
-                "rule": null, "place": null, "value": null,
-                "text": text,
-                "refused_when_strict": false,
-            })
+            json!({ "severity": "damage", "rule": "not-shown", "place": null, "message": text })
         }));
+    }
+    if !streams.is_empty() {
+        all["damaged"] = true.into();
     }
     all
 }

@@ -9,6 +9,7 @@ mod ls;
 mod nodes;
 mod open;
 mod pack;
+mod records;
 mod run;
 mod unpack;
 mod verify;

@@ -98,10 +98,11 @@ pub(super) fn name(file: &Path) -> String {
 pub(super) fn tell(name: &str, report: &Report) -> Exit {
     let mut err = io::stderr().lock();
     for problem in report.warnings() {
-        let _ = writeln!(err, "{}", printable(&format!("{name}: warning: {problem}")));
+        let line = format!("{name}: {}: {problem}", severity(problem));
+        let _ = writeln!(err, "{}", printable(&line));
     }
     if report.dropped() > 0 {
-        let _ = writeln!(err, "{}: {} more warnings", printable(name), report.dropped());
+        let _ = writeln!(err, "{}: {} more findings", printable(name), report.dropped());
     }
     exit(report)
 }
@@ -116,16 +117,25 @@ pub(super) fn exit(report: &Report) -> Exit {
     }
 }
 
-/// The warnings as JSON.
-pub(super) fn warnings(report: &Report) -> Value {
-    let warnings = report.warnings().iter().map(|problem| {
+/// The warnings as JSON, in the form that `ntff` has too: `damage` is what a
+/// strict reader refuses.
+pub(super) fn findings(report: &Report) -> Value {
+    let list = report.warnings().iter().map(|problem| {
         json!({
+            "severity": severity(problem),
             "rule": problem.rule.id(),
             "place": problem.place.to_string(),
-            "value": problem.value,
-            "text": problem.rule.text(),
-            "refused_when_strict": problem.rule.severity() != Severity::Warn,
+            "message": format!("{}: {}", problem.value, problem.rule.text()),
         })
     });
-    warnings.collect()
+    json!({
+        "damaged": exit(report) == Exit::Partial,
+        "list": list.collect::<Vec<_>>(),
+        "not_listed": report.dropped(),
+    })
+}
+
+/// `damage` or `note`.
+pub(super) fn severity(problem: &Problem) -> &'static str {
+    if problem.rule.severity() == Severity::Warn { "note" } else { "damage" }
 }

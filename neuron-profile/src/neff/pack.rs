@@ -1,6 +1,6 @@
 //! `neff pack`: a folder's files as a NEFF whose bytes depend on them only.
 
-use super::open::{tell, warnings};
+use super::open::{findings, tell};
 use crate::output::{Exit, Format, json, progress};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
@@ -21,7 +21,7 @@ pub(super) struct Args {
     /// The folder, as `neff unpack` makes it
     folder: PathBuf,
 
-    /// The NEFF to write
+    /// The NEFF to write; - writes it to stdout
     file: PathBuf,
 
     /// Take the header fields of this NEFF; further flags change them
@@ -134,6 +134,11 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         Form::Plain => DigestForm::Plain,
         Form::Swapped => DigestForm::Swapped,
     };
+    if args.file.as_os_str() == "-" {
+        builder.write(out).context("cannot pack")?;
+        out.flush()?;
+        return Ok(Exit::Done);
+    }
     let (header, report) = write(args, &builder)?;
     let size = header.header_size + header.data_size;
     match args.output {
@@ -145,7 +150,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
                 "size": size,
                 "hash": header.hash_hex(),
                 "uuid": header.uuid_hex(),
-                "warnings": warnings(&report),
+                "findings": findings(&report),
             }),
         )?,
         Format::Text => {
@@ -202,13 +207,17 @@ fn header(args: &Args, files: &[(String, PathBuf)]) -> anyhow::Result<Header> {
     let mut builder = Builder::new(most.saturating_add(1).min(2));
     if let Some(like) = &args.like {
         let bytes = FileBytes::open(like)?;
+        if !Header::sniff(&bytes) {
+            bail!("{}: it is no NEFF, its header cannot be taken", like.display());
+        }
         builder.header = Header::of_file(&bytes).with_context(|| like.display().to_string())?;
     }
     let header = &mut builder.header;
     if let Some(name) = &args.name {
         header.set_name(name);
     } else if args.like.is_none() {
-        let name = args.file.file_name().map(|name| name.to_string_lossy().into_owned());
+        let of = if args.file.as_os_str() == "-" { &args.folder } else { &args.file };
+        let name = of.file_name().map(|name| name.to_string_lossy().into_owned());
         header.set_name(&name.unwrap_or_default());
     }
     if let Some(label) = &args.label {
@@ -226,6 +235,11 @@ fn header(args: &Args, files: &[(String, PathBuf)]) -> anyhow::Result<Header> {
         builder.set_features(bits);
     }
     if let Some((major, minor)) = args.neff_version {
+        if major < 2 && builder.header.feature_bits != 0 {
+            bail!(
+                "-k {major}.{minor}: features count from major version 2 on, leave one of both out"
+            );
+        }
         builder.header.major = major;
         builder.header.minor = minor;
     }
