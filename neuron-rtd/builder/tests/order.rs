@@ -8,6 +8,7 @@ mod support;
 use neuron_builder::models::SAMPLES;
 use neuron_builder::{
     Activation, Array, Attention, ElementType, Graph, Line, Model, Op, Space, TensorId, TwoTensors,
+    Variable, VariableKind,
 };
 use neuron_core::isa::Engine;
 use neuron_core::isa::event::WaitMode;
@@ -170,10 +171,15 @@ fn random_graphs_have_no_races_and_the_right_numbers() {
     compare(&cases);
 }
 
-/// Tensors that do not stay in SBUF, and more of them than fit it.
+/// Checks a graph on races and numbers.
+fn check_case(case: Case) {
+    check(&case.name, &case.model.build().unwrap().bytes);
+    compare(&[case]);
+}
+
+/// Tensors that do not stay in SBUF.
 #[test]
-fn large_tensors_go_through_sbuf() {
-    let mut cases = Vec::new();
+fn large_elementwise_tensors_go_through_sbuf() {
     let mut wide = Graph::new("wide");
     let x = wide.input("x", ElementType::F32, &[130, 20_000]).unwrap();
     let b = wide.input("b", ElementType::F32, &[20_000]).unwrap();
@@ -182,18 +188,24 @@ fn large_tensors_go_through_sbuf() {
     wide.output("y", y).unwrap();
     let case = Case::new("wide", wide, "out = np.maximum(x + b, 0)", 1e-6);
     let case = case.with("x", random(1, ElementType::F32, &[130, 20_000]));
-    cases.push(case.with("b", random(2, ElementType::F32, &[20_000])));
+    check_case(case.with("b", random(2, ElementType::F32, &[20_000])));
+}
 
+#[test]
+fn large_products_go_through_sbuf() {
     let mut deep = Graph::new("deep");
-    let x = deep.input("x", ElementType::Bf16, &[130, 30_000]).unwrap();
-    let w = deep.input("w", ElementType::Bf16, &[30_000, 140]).unwrap();
+    let x = deep.input("x", ElementType::F32, &[130, 13_500]).unwrap();
+    let w = deep.input("w", ElementType::F32, &[13_500, 140]).unwrap();
     let y = deep.matmul("product", x, w).unwrap();
     deep.output("y", y).unwrap();
-    let case = Case::new("deep", deep, "out = x @ w", 3e-3);
-    let case = case.with("x", random(3, ElementType::Bf16, &[130, 30_000]));
-    cases.push(case.with("w", random(4, ElementType::Bf16, &[30_000, 140])));
+    let case = Case::new("deep", deep, "out = x @ w", 2e-6);
+    let case = case.with("x", random(3, ElementType::F32, &[130, 13_500]));
+    check_case(case.with("w", random(4, ElementType::F32, &[13_500, 140])));
+}
 
-    // nine tensors of 48 KiB a partition, all needed until the end
+/// Nine tensors of 48 KiB a partition, all needed until the end.
+#[test]
+fn more_tensors_than_fit_move_to_hbm() {
     let mut many = Graph::new("many");
     let x = many.input("x", ElementType::F32, &[100, 12_000]).unwrap();
     let mut kept = Vec::new();
@@ -204,16 +216,37 @@ fn large_tensors_go_through_sbuf() {
     }
     let mut sum = last;
     for (index, tensor) in kept.into_iter().enumerate() {
-        sum = many.two(&format!("most{index}"), TwoTensors::Subtract, sum, tensor).unwrap();
+        sum = many.two(&format!("less{index}"), TwoTensors::Subtract, sum, tensor).unwrap();
     }
     many.output("y", sum).unwrap();
-    // 9x less 2x, 3x, .. 9x
+    let core = neuron_builder::lower(&many).unwrap();
+    let scratch = |variable: &&Variable| variable.kind == VariableKind::Scratch;
+    assert!(core.variables.iter().filter(scratch).count() > 2);
+    // 9 x less 2 x, 3 x, .. 9 x
     let case = Case::new("many", many, "out = 9 * x - 44 * x", 1e-6);
-    cases.push(case.with("x", random(5, ElementType::F32, &[100, 12_000])));
-    for case in &cases {
-        check(&case.name, &case.model.build().unwrap().bytes);
-    }
-    compare(&cases);
+    check_case(case.with("x", random(5, ElementType::F32, &[100, 12_000])));
+}
+
+/// The same with tensors that are on chip by columns only.
+#[test]
+fn tensors_by_columns_move_to_hbm_too() {
+    let mut graph = Graph::new("turned");
+    let x = graph.input("x", ElementType::F32, &[512, 8]).unwrap();
+    let w = graph.input("w", ElementType::F32, &[8, 3000]).unwrap();
+    let v = graph.input("v", ElementType::F32, &[3000, 2]).unwrap();
+    let made: Vec<TensorId> =
+        (0..6).map(|index| graph.matmul(&format!("made{index}"), x, w).unwrap()).collect();
+    let results: Vec<TensorId> = made
+        .into_iter()
+        .enumerate()
+        .map(|(index, y)| graph.matmul(&format!("result{index}"), y, v).unwrap())
+        .collect();
+    let y = graph.apply("all", Op::Concat { axis: 1 }, &results).unwrap();
+    graph.output("y", y).unwrap();
+    let case = Case::new("turned", graph, "out = np.concatenate([x @ w @ v] * 6, 1)", 2e-6);
+    let case = case.with("x", random(6, ElementType::F32, &[512, 8]));
+    let case = case.with("w", random(7, ElementType::F32, &[8, 3000]));
+    check_case(case.with("v", random(8, ElementType::F32, &[3000, 2])));
 }
 
 proptest! {

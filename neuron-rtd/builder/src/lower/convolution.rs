@@ -13,7 +13,7 @@ use neuron_core::isa::{Engine, Opcode};
 
 use super::matmul::{Epilogue, Pass};
 use super::place::{Form, Layout, View, pieces, tiles};
-use super::tile::{Tile, pattern, touches};
+use super::tile::{Tile, pattern, stream, touches};
 use super::{Lower, MOVING, PARTITIONS};
 use crate::array::{Array, ElementType};
 use crate::error::Result;
@@ -115,7 +115,7 @@ impl Lower<'_> {
                 let dims = [(right_step, right.len()), (down_step * width, down.len())];
                 let moving = walk(tile, start, &dims);
                 let pass = Pass::Term { first: term == 0, last: term + 1 == terms };
-                self.multiply_walk(&w, tile, moving, &bank, pattern(&bank), pass)?;
+                self.multiply_walk(&w, tile, moving, &bank, stream(&bank), pass)?;
                 self.drop_tile(&w);
                 term += 1;
             }

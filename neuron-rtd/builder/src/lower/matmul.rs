@@ -15,7 +15,7 @@ use neuron_core::isa::code::{Fp32Mode, TransposeMode};
 use neuron_core::isa::{Engine, Opcode};
 
 use super::place::{Form, Layout, View, pieces};
-use super::tile::{Tile, parameter, pattern, touches};
+use super::tile::{Tile, parameter, stream, touches};
 use super::{Lower, MOVING, PARTITIONS};
 use crate::array::ElementType;
 use crate::error::Result;
@@ -110,7 +110,7 @@ impl Lower<'_> {
         bank: &Tile,
         pass: Pass,
     ) -> Result<()> {
-        let [source, result] = [pattern(moving), pattern(bank)];
+        let [source, result] = [stream(moving), stream(bank)];
         self.multiply_walk(stationary, moving, source, bank, result, pass)
     }
 
@@ -139,7 +139,7 @@ impl Lower<'_> {
 
     /// LDWEIGHTS of a tile, the last column first.
     pub(super) fn weights(&mut self, tile: &Tile, transpose: bool, high: bool) -> Result<()> {
-        let mut source: Pattern<3> = pattern(tile);
+        let mut source = stream(tile);
         let last = (tile.free - 1) * tile.element.bytes();
         source.start.0 += self.field::<u32>(last)?;
         source.steps = [-1, 0, 0];

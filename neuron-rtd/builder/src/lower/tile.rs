@@ -254,6 +254,12 @@ pub(super) fn pattern<const N: usize>(tile: &Tile) -> Pattern<N> {
     pattern
 }
 
+/// The same as records of the array have it: steps of other dimensions are 0
+/// (isa-layouts.md §2.5).
+pub(super) fn stream(tile: &Tile) -> Pattern<3> {
+    Pattern { steps: [1, 0, 0], ..pattern(tile) }
+}
+
 /// What an instruction touches.
 pub(super) fn touches(reads: &[&Tile], writes: &[&Tile]) -> Touches {
     let bytes = |tiles: &[&Tile]| tiles.iter().map(|tile| tile.bytes()).collect();

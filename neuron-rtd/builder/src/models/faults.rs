@@ -39,7 +39,8 @@ pub(super) fn deadlock() -> Result<Sample> {
     Ok(Sample {
         name: "deadlock",
         about: "ACT and DVE wait for each other",
-        built: Model::new("deadlock", vec![graph]).pack(&[vec![core]])?,
+        built: Model::new("deadlock", vec![graph.clone()]).pack(&[vec![core]])?,
+        graphs: vec![graph],
         weights: Vec::new(),
         inputs: inputs(&[("x", &shape)])?,
     })
@@ -59,11 +60,11 @@ pub(super) fn divide_by_zero() -> Result<Sample> {
     let divisor = graph.constant("d", d.clone())?;
     let y = graph.two("divide", TwoTensors::Divide, x, divisor)?;
     graph.output("y", y)?;
-    Ok(Sample {
-        name: "divide-by-zero",
-        about: "a quotient by zeros and other numbers",
-        built: Model::new("divide-by-zero", vec![graph]).build()?,
-        weights: vec![("d".to_owned(), d)],
-        inputs: inputs(&[("x", &shape)])?,
-    })
+    Sample::new(
+        "divide-by-zero",
+        "a quotient by zeros and other numbers",
+        &Model::new("divide-by-zero", vec![graph]),
+        vec![("d".to_owned(), d)],
+        inputs(&[("x", &shape)])?,
+    )
 }
