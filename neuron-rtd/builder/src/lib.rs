@@ -32,8 +32,8 @@
 //! | add, subtract, multiply, divide, maximum | TENSOR_TENSOR; along the last index also TENSOR_SCALAR | |
 //! | softmax | maximum, exponential with running sum, reciprocal, product | rows up to 16384 |
 //! | layernorm, rmsnorm | sums by TENSOR_REDUCE and ACT's running sum | rows up to 16384 |
-//! | convolution | a product for each position of the window, all in one bank | constant weights; an image's channels fit SBUF; rows x step up to 32767 |
-//! | pooling | TENSOR_REDUCE over two dimensions | no padding |
+//! | convolution | a product for each position of the window, all in one bank | constant weights; images up to 65535 pixels whose channels fit SBUF; rows x step up to 32767 |
+//! | pooling | TENSOR_REDUCE over two dimensions | no padding; images as above |
 //! | attention | head by head, 128 queries at a time | heads up to 128; a block of scores fits SBUF |
 //! | embedding | a product with ones and zeros | tables below 2^24 rows |
 //! | concat, slice, split | transfers within HBM | |

@@ -270,3 +270,28 @@ fn a_deadlock_names_each_wait() {
     assert_eq!(found, wanted, "{stop}");
     assert!(stop.to_string().contains("semaphore 6 is 0 and must be >=1"), "{stop}");
 }
+
+/// The arrays beside the files are what NumPy writes, bfloat16 as ml_dtypes
+/// does.
+#[test]
+fn numpy_reads_the_arrays() {
+    let Some(numpy) = support::numpy() else {
+        return;
+    };
+    let values = [1.5, -2.0, 3.25, 0.5, -0.125, 7.0];
+    let script = "import sys, io, numpy as np, ml_dtypes\n\
+        a = np.load(io.BytesIO(sys.stdin.buffer.read()))\n\
+        b = a.view(ml_dtypes.bfloat16) if a.dtype == np.dtype('V2') else a\n\
+        assert a.shape == (2, 3) and a.flags.c_contiguous\n\
+        out = io.BytesIO(); np.save(out, b)\n\
+        sys.stdout.buffer.write(b.astype('<f8').tobytes() + out.getvalue())";
+    for element in [ElementType::F32, ElementType::F16, ElementType::Bf16, ElementType::I32] {
+        let array = Array::from_f32(element, &[2, 3], &values).unwrap();
+        let answer = numpy.run(script, &[], &array.to_npy());
+        let (numbers, file) = answer.split_at(48);
+        let whole = |x: &f32| if element == ElementType::I32 { x.trunc() } else { *x };
+        let wanted: Vec<f64> = values.iter().map(|x| f64::from(whole(x))).collect();
+        assert_eq!(support::fp64(numbers), wanted, "{}", element.word());
+        assert_eq!(Array::from_npy("numpy's", file).unwrap(), array, "{}", element.word());
+    }
+}

@@ -63,6 +63,30 @@ fn matmul() {
             cases.push(case("matmul", "out = x0 @ x1", element, &[&[m, k], &[k, n]], product));
         }
     }
+    for (a, b, python) in [
+        ([513, 129], [513, 127], "out = x0.T @ x1"),
+        ([129, 127], [200, 127], "out = x0 @ x1.T"),
+        ([1, 130], [600, 1], "out = x0.T @ x1.T"),
+    ] {
+        let op = Op::MatMul {
+            transpose_a: python.contains("x0.T"),
+            transpose_b: python.contains("x1.T"),
+        };
+        for element in [F32, Bf16] {
+            let op = op.clone();
+            cases.push(case("turned", python, element, &[&a, &b], |g, x| {
+                g.apply("product", op, x).unwrap()
+            }));
+        }
+    }
+    let op = Op::MatMul { transpose_a: false, transpose_b: true };
+    cases.push(case(
+        "scores",
+        "out = x0 @ x1.swapaxes(1, 2)",
+        F32,
+        &[&[2, 30, 140], &[2, 9, 140]],
+        |g, x| g.apply("product", op, x).unwrap(),
+    ));
     let product = |g: &mut Graph, x: &[TensorId]| g.matmul("product", x[0], x[1]).unwrap();
     for shapes in [[&[3, 5, 70][..], &[3, 70, 9]], [&[2, 3, 130, 40], &[40, 33]]] {
         cases.push(case("batched", "out = x0 @ x1", F32, &shapes, product));

@@ -198,9 +198,14 @@ impl Graph {
         let mut names =
             inputs.map(|t| t.name.as_str()).chain(self.outputs.iter().map(|(n, _)| n.as_str()));
         let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        // it becomes the name of a member and of a variable
-        if name.is_empty() || name.len() > 80 || name == "SB" || !name.chars().all(plain) {
-            return Err(self.refuse(name, "names are letters, digits, . _ -, not SB".to_owned()));
+        // it becomes the name of a member and of a variable; variables of the
+        // builder have a number after one of these words
+        let own = ["scratch.", "constant."].iter().any(|word| name.starts_with(word));
+        if own || name == "SB" {
+            return Err(self.refuse(name, "the name is the builder's own".to_owned()));
+        }
+        if name.is_empty() || name.len() > 80 || !name.chars().all(plain) {
+            return Err(self.refuse(name, "names are 1 to 80 letters, digits, . _ -".to_owned()));
         }
         if names.any(|taken| taken == name) {
             return Err(self.refuse(name, "the name is taken".to_owned()));

@@ -129,9 +129,12 @@ impl Lower<'_> {
         self.finish(output, form, &into, image, p.start, start)
     }
 
-    /// Steps of a walk have 16 bits.
+    /// Steps and counts of a walk have 16 bits.
     fn check_width(&self, size: Size, window: Window) -> Result<()> {
-        let [_, width] = padded_size(size, window);
+        let [height, width] = padded_size(size, window);
+        if height * width > u16::MAX as usize {
+            return Err(self.refuse(format!("images of {height} x {width}, the most is 65535")));
+        }
         if width * window.stride[0].max(1) > i16::MAX as usize {
             return Err(self.refuse(format!("rows of {width} are too far apart")));
         }
