@@ -47,7 +47,6 @@
 //! order in which they were added.
 //!
 //! Nothing here opens a file or reads a clock.
-#![allow(clippy::indexing_slicing, reason = "fields of own tables; nothing here is outside input")]
 
 mod array;
 mod emit;
@@ -60,7 +59,7 @@ mod package;
 mod space;
 
 pub use array::{Array, ElementType};
-pub use emit::{Line, Part, Queue, Streams};
+pub use emit::{Edge, Line, Part, Queue, Step, Streams};
 pub use error::{BuildError, Result};
 pub use graph::*;
 pub use lower::{CoreProgram, Variable, VariableKind, lower};

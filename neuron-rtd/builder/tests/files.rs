@@ -98,6 +98,18 @@ fn instructions_lead_to_their_layer_and_line() {
     let (_, file, line, _) = of("soft.reduce");
     assert!(file.ends_with("tests/files.rs"), "{file}");
     assert_eq!(line, u64::from(here));
+    // the sum is of what was loaded, and what is stored is the quotient
+    let edges = |what: &str| {
+        let layers = debug.backend.iter().flat_map(|(_, _, layer)| &layer.records);
+        let record = layers.clone().find(|record| record.name.contains(what)).unwrap();
+        assert_eq!(record.dataflow.len(), record.dataflow_kinds.len());
+        let flow =
+            record.dataflow.iter().zip(&record.dataflow_kinds).filter(|(_, kind)| **kind == 4);
+        flow.map(|(id, _)| debug.by_id(*id).unwrap().1.name.clone()).collect::<Vec<_>>()
+    };
+    assert!(edges("elementwise").iter().all(|name| name.ends_with(".load")));
+    assert_eq!(edges("elementwise").len(), 1);
+    assert!(edges("store")[0].ends_with("soft.scalar"), "{:?}", edges("store"));
     // the first and the last slot are no layer's
     assert!(debug.instruction(Engine::Sp, 0).is_none());
 }

@@ -164,7 +164,7 @@ fn graph(seed: u64) -> Case {
 
 #[test]
 fn random_graphs_have_no_races_and_the_right_numbers() {
-    let cases: Vec<Case> = (1..=40).map(graph).collect();
+    let cases: Vec<Case> = (1..=24).map(graph).collect();
     for case in &cases {
         check(&case.name, &case.model.build().unwrap().bytes);
     }
@@ -235,7 +235,7 @@ fn tensors_by_columns_move_to_hbm_too() {
     let w = graph.input("w", ElementType::F32, &[8, 3000]).unwrap();
     let v = graph.input("v", ElementType::F32, &[3000, 2]).unwrap();
     let made: Vec<TensorId> =
-        (0..6).map(|index| graph.matmul(&format!("made{index}"), x, w).unwrap()).collect();
+        (0..5).map(|index| graph.matmul(&format!("made{index}"), x, w).unwrap()).collect();
     let results: Vec<TensorId> = made
         .into_iter()
         .enumerate()
@@ -243,7 +243,7 @@ fn tensors_by_columns_move_to_hbm_too() {
         .collect();
     let y = graph.apply("all", Op::Concat { axis: 1 }, &results).unwrap();
     graph.output("y", y).unwrap();
-    let case = Case::new("turned", graph, "out = np.concatenate([x @ w @ v] * 6, 1)", 2e-6);
+    let case = Case::new("turned", graph, "out = np.concatenate([x @ w @ v] * 5, 1)", 2e-6);
     let case = case.with("x", random(6, ElementType::F32, &[512, 8]));
     let case = case.with("w", random(7, ElementType::F32, &[8, 3000]));
     check_case(case.with("v", random(8, ElementType::F32, &[3000, 2])));
