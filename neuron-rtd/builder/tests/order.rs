@@ -7,8 +7,8 @@ mod support;
 
 use neuron_builder::models::SAMPLES;
 use neuron_builder::{
-    Activation, Array, Attention, ElementType, Graph, Line, Model, Op, Space, TensorId, TwoTensors,
-    Variable, VariableKind,
+    Activation, Array, Attention, ElementType, Graph, Line, Model, Op, PoolKind, Space, TensorId,
+    TwoTensors, Variable, VariableKind, Window,
 };
 use neuron_core::isa::Engine;
 use neuron_core::isa::event::WaitMode;
@@ -285,6 +285,45 @@ proptest! {
             if which < live.len() && which % 2 == 0 {
                 let (at, _) = live.remove(which);
                 space.release(at);
+            }
+        }
+    }
+
+    /// Any parameters are a program without races or an error, never a panic.
+    #[test]
+    fn any_parameters_are_a_program_or_an_error(
+        kind in 0usize..8,
+        shape in prop::collection::vec(prop::sample::select(vec![1usize, 2, 3, 5, 33, 130]), 1..5),
+        numbers in prop::array::uniform6(prop::sample::select(vec![0usize, 1, 2, 3, 7, usize::MAX])),
+        element in prop::sample::select(vec![ElementType::F32, ElementType::Bf16, ElementType::I32]),
+    ) {
+        let [a, b, c, d, e, f] = numbers;
+        let window = Window { size: [a, b], stride: [c, d], padding: [e, f] };
+        let op = match kind {
+            0 => Op::Pool(PoolKind::Average, window),
+            1 => Op::Convolution(window),
+            2 => Op::Attention(Attention { heads: a, scale: 1.0, causal: Some(b) }),
+            3 => Op::Slice { axis: a, start: b, size: c },
+            4 => Op::Concat { axis: a },
+            5 => Op::Reshape(vec![a, b, c]),
+            6 => Op::MatMul { transpose_a: a > 1, transpose_b: b > 1 },
+            _ => Op::Embedding,
+        };
+        let mut graph = Graph::new("any");
+        let x = graph.input("x", element, &shape).unwrap();
+        let inputs = match kind {
+            0 | 3 | 5 => vec![x],
+            1 => {
+                let sizes = [d.clamp(1, 9), shape.get(1).copied().unwrap_or(1), a.clamp(1, 9), b.clamp(1, 9)];
+                vec![x, graph.constant("w", random(1, element, &sizes)).unwrap()]
+            }
+            2 => vec![x, x, x],
+            _ => vec![x, x],
+        };
+        if let Ok(y) = graph.apply("any", op, &inputs) {
+            graph.output("y", y).unwrap();
+            if let Ok(built) = Model::new("any", vec![graph]).build() {
+                check("any", &built.bytes);
             }
         }
     }

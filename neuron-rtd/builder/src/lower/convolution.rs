@@ -132,10 +132,11 @@ impl Lower<'_> {
     /// Steps and counts of a walk have 16 bits.
     fn check_width(&self, size: Size, window: Window) -> Result<()> {
         let [height, width] = padded_size(size, window);
-        if height * width > u16::MAX as usize {
+        if height.checked_mul(width).is_none_or(|pixels| pixels > u16::MAX as usize) {
             return Err(self.refuse(format!("images of {height} x {width}, the most is 65535")));
         }
-        if width * window.stride[0].max(1) > i16::MAX as usize {
+        let step = width.checked_mul(window.stride[0]);
+        if step.is_none_or(|step| step > i16::MAX as usize) {
             return Err(self.refuse(format!("rows of {width} are too far apart")));
         }
         Ok(())

@@ -59,6 +59,10 @@ impl Model {
             let reason = format!("{cores} cores, a file has 1 to {MOST_CORES}");
             return Err(BuildError::Model { model: self.name.clone(), reason });
         }
+        if self.name.is_empty() || self.name.len() > 255 || !self.name.is_ascii() {
+            let reason = "names are 1 to 255 bytes of ASCII".to_owned();
+            return Err(BuildError::Model { model: self.name.clone(), reason });
+        }
         let mut builder = self.header(programs);
         builder.add("neff.json", host::document(self)?)?;
         builder.add("info.json", host::info(self, &builder.header)?)?;
