@@ -7,6 +7,7 @@
 mod act;
 mod control;
 mod pe;
+mod product;
 mod select;
 mod vector;
 
@@ -118,7 +119,7 @@ pub(crate) fn execute(
     let reach = Reach { memory: &state.memory, engine: site.engine };
     match (&instruction.body, opcode) {
         (Body::LoadWeights(body), _) => pe::load(&mut state.array, reach, body)?,
-        (Body::MatMul(body), _) => pe::multiply(&state.array, &mut state.memory, body)?,
+        (Body::MatMul(body), _) => pe::multiply(&mut state.array, &mut state.memory, body)?,
         (Body::Activate(body), _) => {
             act::activate(&mut state.memory, &mut state.sums, body)?;
         }
