@@ -91,8 +91,10 @@ fn transformer_equals_numpy() {
 }
 
 #[test]
-fn divisions_by_zero_give_infinities() {
-    check("divide-by-zero", "with np.errstate(all='ignore'): out = x / d", 1e-6);
+fn divisions_by_zero_give_infinities_and_nan() {
+    let python = "with np.errstate(all='ignore'): out = np.maximum(x, 0) / d\n\
+        assert np.isinf(out).any() and np.isnan(out).any()";
+    check("divide-by-zero", python, 1e-6);
 }
 
 /// Runs a model with collectives, if the software NeuronCore has them; one that

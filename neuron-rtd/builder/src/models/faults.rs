@@ -46,7 +46,8 @@ pub(super) fn deadlock() -> Result<Sample> {
     })
 }
 
-/// `y = x / d`, where every third element of d is zero.
+/// `y = relu(x) / d`, where every third element of d is zero: infinities, and
+/// NaN where both are zero.
 pub(super) fn divide_by_zero() -> Result<Sample> {
     let shape = [128, 64];
     let mut weights = Weights::new(6);
@@ -58,7 +59,8 @@ pub(super) fn divide_by_zero() -> Result<Sample> {
     let mut graph = Graph::new("divide-by-zero");
     let x = graph.input("x", ElementType::F32, &shape)?;
     let divisor = graph.constant("d", d.clone())?;
-    let y = graph.two("divide", TwoTensors::Divide, x, divisor)?;
+    let relu = graph.activation("relu", Activation::Relu, x)?;
+    let y = graph.two("divide", TwoTensors::Divide, relu, divisor)?;
     graph.output("y", y)?;
     Sample::new(
         "divide-by-zero",
