@@ -2,14 +2,18 @@
 //! the producer, the layers and the source lines.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use std::ffi::OsString;
+use std::path::Path;
+
 use neuron_builder::models::SAMPLES;
 use neuron_builder::{Array, ElementType, Graph, Model, Op, PRODUCER, SourceLine, TwoTensors};
+use neuron_core::cli::Exit;
 use neuron_core::instance::Arch;
 use neuron_core::isa::asm::{assemble, disassemble};
 use neuron_core::isa::decode_stream;
 use neuron_core::isa::names::SemaphoreNames;
 use neuron_core::neff::doc::{Engine, Executor, Target};
-use neuron_core::neff::{Neff, Options, Report, SubgraphDebug, verify};
+use neuron_core::neff::{DebugLayer, Neff, Options, Report, SubgraphDebug, verify};
 
 #[test]
 fn sample_files_are_sound_in_strict_mode() {
@@ -94,6 +98,18 @@ fn instructions_lead_to_their_layer_and_line() {
     let (_, file, line, _) = of("soft.reduce");
     assert!(file.ends_with("tests/files.rs"), "{file}");
     assert_eq!(line, u64::from(here));
+    // the sum is of what was loaded, and what is stored is the quotient
+    let edges = |what: &str| {
+        let layers = debug.backend.iter().flat_map(|(_, _, layer)| &layer.records);
+        let record = layers.clone().find(|record| record.name.contains(what)).unwrap();
+        assert_eq!(record.dataflow.len(), record.dataflow_kinds.len());
+        let flow =
+            record.dataflow.iter().zip(&record.dataflow_kinds).filter(|(_, kind)| **kind == 4);
+        flow.map(|(id, _)| debug.by_id(*id).unwrap().1.name.clone()).collect::<Vec<_>>()
+    };
+    assert!(edges("elementwise").iter().all(|name| name.ends_with(".load")));
+    assert_eq!(edges("elementwise").len(), 1);
+    assert!(edges("store")[0].ends_with("soft.scalar"), "{:?}", edges("store"));
     // the first and the last slot are no layer's
     assert!(debug.instruction(Engine::Sp, 0).is_none());
 }
@@ -121,6 +137,7 @@ fn what_does_not_fit_is_refused() {
     assert!(graph.input("x", ElementType::F32, &[1]).is_err());
     assert!(graph.input("a/b", ElementType::F32, &[1]).is_err());
     assert!(graph.input("SB", ElementType::F32, &[1]).is_err());
+    assert!(graph.input("scratch.1", ElementType::F32, &[1]).is_err());
     assert!(graph.input("none", ElementType::F32, &[0]).is_err());
     let error = graph.matmul("product", x, x).unwrap_err().to_string();
     assert_eq!(
@@ -156,4 +173,33 @@ fn weights_come_from_npy_files() {
         let want = Array::from_f32(element, &[4], &values).unwrap();
         assert_eq!(outputs["y"], want.data(), "{}", element.word());
     }
+}
+
+/// What people look with.
+#[test]
+fn neuron_profile_takes_each_file() {
+    let dir =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("builder-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    for (name, make) in SAMPLES {
+        let path = dir.join(format!("{name}.neff"));
+        std::fs::write(&path, make().unwrap().built.bytes).unwrap();
+        for command in ["verify", "info", "disasm"] {
+            let words = ["neuron-profile", "neff", command].map(OsString::from);
+            let exit = neuron_profile::run(words.into_iter().chain([path.clone().into()]));
+            assert_eq!(exit, Exit::Done, "{command} of {name}");
+        }
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+/// No path of the machine that built it.
+#[test]
+fn sources_of_samples_are_relative() {
+    let (_, make) = SAMPLES.iter().find(|(name, _)| *name == "mlp").unwrap();
+    let bytes = make().unwrap().built.bytes;
+    let neff = Neff::open(&bytes, &Options::strict().holding_all()).unwrap();
+    let body = neff.body("sg00/debug_info_backend_PE.dbg").unwrap().unwrap();
+    let layer = DebugLayer::parse("pe", &body).unwrap();
+    assert_eq!(layer.files, ["neuron-rtd/builder/src/models/mlp.rs"]);
 }

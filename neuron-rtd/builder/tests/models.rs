@@ -6,9 +6,11 @@ mod support;
 use std::collections::BTreeMap;
 
 use neuron_builder::models::{SAMPLES, Sample};
-use neuron_builder::{Array, ElementType};
+use neuron_builder::{Array, CoreProgram, ElementType, Model, VariableKind, lower};
 use neuron_core::isa::body::Body;
-use neuron_core::isa::{Engine, Opcode};
+use neuron_core::isa::body::control::EventSemaphore;
+use neuron_core::isa::header::Header;
+use neuron_core::isa::{Engine, Instruction, Opcode};
 use npu::{Program, Stop, Unmet};
 use support::{Check, verify};
 
@@ -89,12 +91,15 @@ fn transformer_equals_numpy() {
 }
 
 #[test]
-fn divisions_by_zero_give_infinities() {
-    check("divide-by-zero", "with np.errstate(all='ignore'): out = x / d", 1e-6);
+fn divisions_by_zero_give_infinities_and_nan() {
+    let python = "with np.errstate(all='ignore'): out = np.maximum(x, 0) / d\n\
+        assert np.isinf(out).any() and np.isnan(out).any()";
+    check("divide-by-zero", python, 1e-6);
 }
 
-/// Runs a model with collectives. A software NeuronCore that has none stops at
-/// the first record of one; then that record is looked at, and no numbers.
+/// Runs a model with collectives, if the software NeuronCore has them; one that
+/// has none stops at the first such record. In both cases each core runs by
+/// itself too, with sums that this test makes.
 fn check_collective(name: &str, python: &str, bound: f64) {
     let made = sample(name);
     let program = Program::from_neff(&made.built.bytes).unwrap();
@@ -117,6 +122,10 @@ fn check_collective(name: &str, python: &str, bound: f64) {
         }
     }
     assert!(seen >= 4, "{seen}");
+    let outputs = alone(&made);
+    let arrays = [made.inputs.clone(), made.weights.clone()].concat();
+    let title = format!("{name}, cores alone");
+    verify(&[Check { name: title, arrays, outputs, python: python.to_owned(), bound }]);
     match program.run(&bytes(&made.inputs)) {
         Err(Stop::Instruction { opcode: Opcode::PSEUDO_TRIGGER_COLLECTIVE, fault, .. }) => {
             assert_eq!(fault, npu::Fault::Opcode);
@@ -124,6 +133,74 @@ fn check_collective(name: &str, python: &str, bound: f64) {
         Err(stop) => panic!("{name}: {stop}"),
         Ok(_) => check(name, python, bound),
     }
+}
+
+/// A core whose collectives are taken out: what one would read is an output,
+/// what it would write an input. Gives the names, in order.
+fn without_collectives(core: &mut CoreProgram) -> Vec<[String; 2]> {
+    let mut names = Vec::new();
+    let pool = usize::from(Engine::Pool.number());
+    for line in &mut core.streams.engines[pool] {
+        let Body::Collective(body) = line.instruction.body else {
+            continue;
+        };
+        let header = line.instruction.header;
+        line.instruction =
+            Instruction::new(Opcode::EVENT_SEMAPHORE, EventSemaphore::default()).unwrap();
+        line.instruction.header = Header { opcode: Opcode::EVENT_SEMAPHORE, ..header };
+        let [from, to] = [body.input_tensor_id, body.output_tensor_id].map(|id| id as usize - 1);
+        core.variables[from].kind = VariableKind::Output;
+        core.variables[to].kind = VariableKind::Input;
+        names.push([from, to].map(|index| core.variables[index].name.clone()));
+    }
+    names
+}
+
+/// The outputs of core 0 when each core runs by itself. A core's n-th sum is
+/// right once the sums before it are, so they are made one after the other.
+fn alone(made: &Sample) -> Vec<(String, Array)> {
+    let mut cores = Vec::new();
+    for graph in &made.graphs {
+        let mut core = lower(graph).unwrap();
+        let names = without_collectives(&mut core);
+        let output = graph.outputs()[0].clone();
+        let shape = graph.tensor(output.1).unwrap().shape.clone();
+        let model = Model::new("alone", vec![graph.clone()]);
+        let program = Program::from_neff(&model.pack(&[vec![core]]).unwrap().bytes).unwrap();
+        cores.push((program, names, output.0, shape));
+    }
+    let count = cores[0].1.len();
+    let mut sums: Vec<Option<Vec<f32>>> = vec![None; count];
+    let mut last = Vec::new();
+    for round in 0..=count {
+        last.clear();
+        for (program, names, ..) in &cores {
+            let mut inputs = bytes(&made.inputs);
+            for ([_, to], sum) in names.iter().zip(&sums) {
+                let size = program.tensors().iter().find(|tensor| tensor.name == *to).unwrap();
+                let sum = sum.clone().unwrap_or_else(|| vec![0.0; size.bytes as usize / 4]);
+                inputs.insert(to.clone(), sum.iter().flat_map(|x| x.to_le_bytes()).collect());
+            }
+            last.push(program.run(&inputs).unwrap());
+        }
+        if round < count {
+            let part = |index: usize| {
+                let bytes = &last[index][&cores[index].1[round][0]];
+                bytes.as_chunks().0.iter().map(|x| f32::from_le_bytes(*x)).collect::<Vec<_>>()
+            };
+            let mut sum = part(0);
+            for index in 1..cores.len() {
+                sum.iter_mut().zip(part(index)).for_each(|(sum, part)| *sum += part);
+            }
+            sums[round] = Some(sum);
+        }
+    }
+    let (_, _, name, shape) = &cores[0];
+    for (outputs, core) in last.iter().zip(&cores) {
+        assert_eq!(outputs[&core.2], last[0][name], "cores differ");
+    }
+    let bytes = last[0][name].clone();
+    vec![(name.clone(), Array::new(ElementType::F32, shape, bytes).unwrap())]
 }
 
 #[test]
@@ -194,4 +271,29 @@ fn a_deadlock_names_each_wait() {
     ];
     assert_eq!(found, wanted, "{stop}");
     assert!(stop.to_string().contains("semaphore 6 is 0 and must be >=1"), "{stop}");
+}
+
+/// The arrays beside the files are what NumPy writes, bfloat16 as ml_dtypes
+/// does.
+#[test]
+fn numpy_reads_the_arrays() {
+    let Some(numpy) = support::numpy() else {
+        return;
+    };
+    let values = [1.5, -2.0, 3.25, 0.5, -0.125, 7.0];
+    let script = "import sys, io, numpy as np, ml_dtypes\n\
+        a = np.load(io.BytesIO(sys.stdin.buffer.read()))\n\
+        b = a.view(ml_dtypes.bfloat16) if a.dtype == np.dtype('V2') else a\n\
+        assert a.shape == (2, 3) and a.flags.c_contiguous\n\
+        out = io.BytesIO(); np.save(out, b)\n\
+        sys.stdout.buffer.write(b.astype('<f8').tobytes() + out.getvalue())";
+    for element in [ElementType::F32, ElementType::F16, ElementType::Bf16, ElementType::I32] {
+        let array = Array::from_f32(element, &[2, 3], &values).unwrap();
+        let answer = numpy.run(script, &[], &array.to_npy());
+        let (numbers, file) = answer.split_at(48);
+        let whole = |x: &f32| if element == ElementType::I32 { x.trunc() } else { *x };
+        let wanted: Vec<f64> = values.iter().map(|x| f64::from(whole(x))).collect();
+        assert_eq!(support::fp64(numbers), wanted, "{}", element.word());
+        assert_eq!(Array::from_npy("numpy's", file).unwrap(), array, "{}", element.word());
+    }
 }

@@ -11,11 +11,22 @@ use std::ops::Range;
 
 /// A step of a producer: an engine's instruction or a queue's transfer, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Step {
-    /// The producer.
-    pub(crate) producer: u8,
+pub struct Step {
+    /// The producer: an engine by number, or a semaphore of a queue.
+    pub producer: u8,
     /// Steps of it, this one included.
-    pub(crate) count: u32,
+    pub count: u32,
+}
+
+/// Why a step must come after another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Edge {
+    /// It writes what the other one read.
+    Anti,
+    /// It writes what the other one wrote.
+    Output,
+    /// It reads what the other one wrote.
+    Flow,
 }
 
 /// First position of PSUM.
@@ -44,7 +55,7 @@ impl Hazards {
         range: Range<u32>,
         step: Step,
         writes: bool,
-        waits: &mut Vec<Step>,
+        waits: &mut Vec<(Step, Edge)>,
     ) {
         if range.is_empty() {
             return;
@@ -60,9 +71,10 @@ impl Hazards {
         }
         self.fill(at..range.end);
         for (_, segment) in self.segments.range_mut(range.clone()) {
-            waits.extend(segment.write);
+            let edge = if writes { Edge::Output } else { Edge::Flow };
+            waits.extend(segment.write.map(|write| (write, edge)));
             if writes {
-                waits.append(&mut segment.reads);
+                waits.extend(segment.reads.drain(..).map(|read| (read, Edge::Anti)));
                 segment.write = Some(step);
             } else {
                 segment.reads.retain(|read| read.producer != step.producer);
@@ -123,14 +135,17 @@ mod tests {
             waits.dedup();
             waits
         };
+        let flow = |producer, count| (step(producer, count), Edge::Flow);
+        let anti = |producer, count| (step(producer, count), Edge::Anti);
+        let output = |producer, count| (step(producer, count), Edge::Output);
         assert_eq!(touch(0..100, 1, 1, true), []);
-        assert_eq!(touch(50..150, 2, 1, false), [step(1, 1)]);
-        assert_eq!(touch(120..130, 3, 1, true), [step(2, 1)]);
-        assert_eq!(touch(0..40, 3, 2, true), [step(1, 1)]);
-        assert_eq!(touch(30..60, 4, 1, true), [step(1, 1), step(2, 1), step(3, 2)]);
-        assert_eq!(touch(0..200, 5, 1, false), [step(1, 1), step(3, 1), step(3, 2), step(4, 1)]);
+        assert_eq!(touch(50..150, 2, 1, false), [flow(1, 1)]);
+        assert_eq!(touch(120..130, 3, 1, true), [anti(2, 1)]);
+        assert_eq!(touch(0..40, 3, 2, true), [output(1, 1)]);
+        assert_eq!(touch(30..60, 4, 1, true), [output(1, 1), anti(2, 1), output(3, 2)]);
+        assert_eq!(touch(0..200, 5, 1, false), [flow(1, 1), flow(3, 1), flow(3, 2), flow(4, 1)]);
         // a later read of a producer stands for the earlier ones
-        assert_eq!(touch(60..70, 2, 2, false), [step(1, 1)]);
-        assert_eq!(touch(60..70, 1, 2, true), [step(1, 1), step(2, 2), step(5, 1)]);
+        assert_eq!(touch(60..70, 2, 2, false), [flow(1, 1)]);
+        assert_eq!(touch(60..70, 1, 2, true), [output(1, 1), anti(2, 2), anti(5, 1)]);
     }
 }

@@ -19,7 +19,8 @@ use neuron_core::isa::{Engine, Instruction, Opcode};
 
 use crate::error::{BuildError, Result};
 use hazard::Hazards;
-pub(crate) use hazard::{PSUM, Step};
+pub(crate) use hazard::PSUM;
+pub use hazard::{Edge, Step};
 pub use streams::{Line, Streams};
 
 /// Producers: 5 engines, then the semaphores of the queues.
@@ -124,6 +125,10 @@ pub struct Part {
     pub what: &'static str,
     /// Whether it turns a tile.
     pub transpose: bool,
+    /// Its step.
+    pub step: Step,
+    /// What it must come after, and why.
+    pub after: Vec<(Step, Edge)>,
 }
 
 /// An instruction before its semaphores are known.
@@ -184,13 +189,13 @@ impl Emitter {
     ) -> Result<()> {
         let number = usize::from(engine.number());
         let step = self.next(number);
-        let mut waits = self.waits(step, touches);
+        let after = self.after(step, touches);
         // an engine does its instructions in order
-        waits.retain(|wait| usize::from(wait.producer) != number);
-        let waits = self.learn(engine, waits);
+        let others = after.iter().filter(|(wait, _)| usize::from(wait.producer) != number);
+        let waits = self.learn(engine, others.map(|(wait, _)| *wait).collect());
         self.start(engine, step);
-        let transpose = what == "transpose";
-        self.push(engine, opcode, body.into(), waits, Some(step), what, transpose)
+        let part = self.part(step, what, after);
+        self.push(engine, opcode, body.into(), waits, Some(step), part)
     }
 
     /// Adds a transfer or a collective. `body` is given the semaphore.
@@ -209,7 +214,8 @@ impl Emitter {
         let lane = queue_turn(&mut self.turns, queue);
         let producer = queue.first() + lane;
         let step = self.next(producer);
-        let mut waits = self.waits(step, touches);
+        let after = self.after(step, touches);
+        let mut waits: Vec<Step> = after.iter().map(|(wait, _)| *wait).collect();
         if step.count > 1 {
             waits.push(Step { count: step.count - 1, ..step });
         }
@@ -218,7 +224,12 @@ impl Emitter {
         self.start(engine, step);
         let body = body(semaphore(step.producer)).into();
         let own = (queue == Queue::Collective).then_some(step);
-        self.push(engine, opcode, body, waits, own, what, false)
+        let part = self.part(step, what, after);
+        self.push(engine, opcode, body, waits, own, part)
+    }
+
+    fn part(&self, step: Step, what: &'static str, after: Vec<(Step, Edge)>) -> Part {
+        Part { node: self.node, what, transpose: what == "transpose", step, after }
     }
 
     fn next(&mut self, producer: usize) -> Step {
@@ -229,25 +240,29 @@ impl Emitter {
         Step { producer: producer as u8, count }
     }
 
-    fn waits(&mut self, step: Step, touches: &Touches) -> Vec<Step> {
-        let mut waits = Vec::new();
+    /// What a step must come after.
+    fn after(&mut self, step: Step, touches: &Touches) -> Vec<(Step, Edge)> {
+        let mut after = Vec::new();
         for range in &touches.reads {
-            self.hazards.touch(range.clone(), step, false, &mut waits);
+            self.hazards.touch(range.clone(), step, false, &mut after);
         }
         for range in &touches.writes {
-            self.hazards.touch(range.clone(), step, true, &mut waits);
+            self.hazards.touch(range.clone(), step, true, &mut after);
         }
         // operands may overlap: no step waits for itself
-        waits.retain(|wait| *wait != step);
+        after.retain(|(wait, _)| *wait != step);
         for variable in &touches.loads {
-            waits.extend(self.stores.get(variable).into_iter().flatten());
+            let writers = self.stores.get(variable).into_iter().flatten();
+            after.extend(writers.map(|writer| (*writer, Edge::Flow)));
         }
         for variable in &touches.stores {
             let writers = self.stores.entry(*variable).or_default();
             writers.retain(|writer| writer.producer != step.producer);
             writers.push(step);
         }
-        waits
+        after.sort_unstable();
+        after.dedup();
+        after
     }
 
     /// Leaves out what the engine knows already, and notes what it will know.
@@ -286,7 +301,6 @@ impl Emitter {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of one item")]
     fn push(
         &mut self,
         engine: Engine,
@@ -294,14 +308,12 @@ impl Emitter {
         body: Body,
         waits: Vec<Step>,
         step: Option<Step>,
-        what: &'static str,
-        transpose: bool,
+        part: Part,
     ) -> Result<()> {
         let instruction = Instruction::new(opcode, body).ok_or_else(|| BuildError::Operator {
-            layer: what.to_owned(),
+            layer: part.what.to_owned(),
             reason: format!("{opcode} has another payload"),
         })?;
-        let part = Part { node: self.node, what, transpose };
         if let Some(items) = self.items.get_mut(usize::from(engine.number())) {
             items.push(Item { instruction, waits, step, part });
         }

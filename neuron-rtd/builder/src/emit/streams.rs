@@ -30,6 +30,8 @@ pub struct Streams {
     pub queues: Vec<Queue>,
 }
 
+/// What no layer asks for.
+const END: &str = "end";
 /// Wait until a semaphore is at least a value.
 const AT_LEAST: WaitMode = WaitMode(0x05);
 /// One more when done.
@@ -110,7 +112,8 @@ impl Emitter {
             let step = self.next(usize::from(engine.number()));
             self.start(engine, step);
             let body = Body::from(EventSemaphore::default());
-            self.push(engine, Opcode::EVENT_SEMAPHORE, body, Vec::new(), Some(step), "end", false)?;
+            let part = self.part(step, END, Vec::new());
+            self.push(engine, Opcode::EVENT_SEMAPHORE, body, Vec::new(), Some(step), part)?;
         }
         let last =
             (0u8..).zip(self.counts).filter(|(producer, count)| *producer != 4 && *count > 0);
@@ -119,7 +122,9 @@ impl Emitter {
         let highest = Queue::Collective.semaphores().end - 1;
         let clear = RangeClear { mode: RangeMode::SEMAPHORE_ZERO, first: 3, last: highest };
         let opcode = Opcode::EVENT_SEMAPHORE_RANGE_CLEAR;
-        self.push(Engine::Sp, opcode, Body::from(clear), waits, None, "end", false)?;
+        let step = self.next(usize::from(Engine::Sp.number()));
+        let part = self.part(step, END, Vec::new());
+        self.push(Engine::Sp, opcode, Body::from(clear), waits, None, part)?;
 
         let waited = Waited::of(&self.items);
         let mut streams = Streams::prologue()?;
@@ -188,7 +193,7 @@ fn line(streams: &mut Streams, engine: Engine, item: &Item, waited: &Waited) -> 
     {
         instruction = raising(instruction, semaphore(step.producer));
     }
-    let part = (item.part.what != "end").then(|| item.part.clone());
+    let part = (item.part.what != END).then(|| item.part.clone());
     if let Some(lines) = streams.engines.get_mut(usize::from(engine.number())) {
         lines.push(Line { instruction, part });
     }

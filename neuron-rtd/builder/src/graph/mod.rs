@@ -15,6 +15,14 @@ pub use op::{Activation, Attention, Op, PoolKind, Reduction, TwoTensors, Window}
 use crate::array::{Array, ElementType, count};
 use crate::error::{BuildError, Result};
 
+/// Most elements of a tensor (our choice).
+const MOST_ELEMENTS: usize = 1 << 36;
+/// Most sizes of a shape (neff.md §7.1).
+const MOST_SIZES: usize = 32;
+/// Longest path of a layer, in bytes: names of debug records have up to 509
+/// (neff.md §8).
+const LONGEST_LAYER: usize = 400;
+
 /// A tensor of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TensorId(pub(crate) usize);
@@ -187,10 +195,17 @@ impl Graph {
         origin: Origin,
     ) -> Result<TensorId> {
         self.check_name(name)?;
-        if count(shape).is_none() {
-            return Err(self.refuse(name, format!("the shape {shape:?} has no elements")));
-        }
+        self.check_shape(name, shape)?;
         Ok(self.add(Tensor { name: name.to_owned(), element, shape: shape.to_vec(), origin }))
+    }
+
+    fn check_shape(&self, layer: &str, shape: &[usize]) -> Result<()> {
+        let fits = count(shape).is_some_and(|count| count <= MOST_ELEMENTS);
+        if !fits || shape.len() > MOST_SIZES {
+            let reason = format!("the shape {shape:?}; 1 to 2^36 elements, up to 32 sizes");
+            return Err(self.refuse(layer, reason));
+        }
+        Ok(())
     }
 
     fn check_name(&self, name: &str) -> Result<()> {
@@ -198,9 +213,14 @@ impl Graph {
         let mut names =
             inputs.map(|t| t.name.as_str()).chain(self.outputs.iter().map(|(n, _)| n.as_str()));
         let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        // it becomes the name of a member and of a variable
-        if name.is_empty() || name.len() > 80 || name == "SB" || !name.chars().all(plain) {
-            return Err(self.refuse(name, "names are letters, digits, . _ -, not SB".to_owned()));
+        // it becomes the name of a member and of a variable; variables of the
+        // builder have a number after one of these words
+        let own = ["scratch.", "constant."].iter().any(|word| name.starts_with(word));
+        if own || name == "SB" {
+            return Err(self.refuse(name, "the name is the builder's own".to_owned()));
+        }
+        if name.is_empty() || name.len() > 80 || !name.chars().all(plain) {
+            return Err(self.refuse(name, "names are 1 to 80 letters, digits, . _ -".to_owned()));
         }
         if names.any(|taken| taken == name) {
             return Err(self.refuse(name, "the name is taken".to_owned()));
@@ -240,6 +260,10 @@ impl Graph {
             inputs.iter().map(|id| self.get(&layer, *id)).collect();
         let (element, shape) =
             shape::result(&op, &operands?).map_err(|reason| self.refuse(&layer, reason))?;
+        self.check_shape(&layer, &shape)?;
+        if layer.len() > LONGEST_LAYER {
+            return Err(self.refuse(&layer, format!("the path is longer than {LONGEST_LAYER}")));
+        }
         let name = format!("{layer}.{}", self.nodes.len());
         let output = self.add(Tensor { name, element, shape, origin: Origin::Operator });
         self.nodes.push(Node { op, inputs: inputs.to_vec(), output, layer, source });

@@ -92,13 +92,13 @@ impl Window {
     }
 
     /// Positions of the window in an image of this height and width; `None`
-    /// when it does not fit once.
+    /// when it does not fit once or is no window.
     pub fn positions(&self, image: [usize; 2]) -> Option<[usize; 2]> {
         let mut out = [0; 2];
         for (axis, positions) in out.iter_mut().enumerate() {
             let size = *self.size.get(axis)?;
-            let whole = image.get(axis)? + 2 * self.padding.get(axis)?;
-            let stride = *self.stride.get(axis)?;
+            let (padding, stride) = (*self.padding.get(axis)?, *self.stride.get(axis)?);
+            let whole = image.get(axis)?.checked_add(padding.checked_mul(2)?)?;
             if size == 0 || stride == 0 || size > whole {
                 return None;
             }

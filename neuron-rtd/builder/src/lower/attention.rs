@@ -56,8 +56,8 @@ impl Lower<'_> {
                     let queries = queries.part(rows.clone());
                     let seen = attention
                         .causal
-                        .map_or(k_view.rows, |more| (rows.end + more).min(k_view.rows));
-                    let mask = attention.causal.map(|more| rows.start + more);
+                        .map_or(k_view.rows, |more| rows.end.saturating_add(more).min(k_view.rows));
+                    let mask = attention.causal.map(|more| rows.start.saturating_add(more));
                     let range = column..column + size;
                     let into = self.result(output, form, batch, rows.start, range)?;
                     let values = head(v, k_view);

@@ -13,7 +13,7 @@ use neuron_core::isa::{Engine, Opcode};
 
 use super::matmul::{Epilogue, Pass};
 use super::place::{Form, Layout, View, pieces, tiles};
-use super::tile::{Tile, pattern, touches};
+use super::tile::{Tile, pattern, stream, touches};
 use super::{Lower, MOVING, PARTITIONS};
 use crate::array::{Array, ElementType};
 use crate::error::Result;
@@ -115,7 +115,7 @@ impl Lower<'_> {
                 let dims = [(right_step, right.len()), (down_step * width, down.len())];
                 let moving = walk(tile, start, &dims);
                 let pass = Pass::Term { first: term == 0, last: term + 1 == terms };
-                self.multiply_walk(&w, tile, moving, &bank, pattern(&bank), pass)?;
+                self.multiply_walk(&w, tile, moving, &bank, stream(&bank), pass)?;
                 self.drop_tile(&w);
                 term += 1;
             }
@@ -129,10 +129,14 @@ impl Lower<'_> {
         self.finish(output, form, &into, image, p.start, start)
     }
 
-    /// Steps of a walk have 16 bits.
+    /// Steps and counts of a walk have 16 bits.
     fn check_width(&self, size: Size, window: Window) -> Result<()> {
-        let [_, width] = padded_size(size, window);
-        if width * window.stride[0].max(1) > i16::MAX as usize {
+        let [height, width] = padded_size(size, window);
+        if height.checked_mul(width).is_none_or(|pixels| pixels > u16::MAX as usize) {
+            return Err(self.refuse(format!("images of {height} x {width}, the most is 65535")));
+        }
+        let step = width.checked_mul(window.stride[0]);
+        if step.is_none_or(|step| step > i16::MAX as usize) {
             return Err(self.refuse(format!("rows of {width} are too far apart")));
         }
         Ok(())

@@ -15,7 +15,7 @@ use neuron_core::isa::code::{Fp32Mode, TransposeMode};
 use neuron_core::isa::{Engine, Opcode};
 
 use super::place::{Form, Layout, View, pieces};
-use super::tile::{Tile, parameter, pattern, touches};
+use super::tile::{Tile, parameter, stream, touches};
 use super::{Lower, MOVING, PARTITIONS};
 use crate::array::ElementType;
 use crate::error::Result;
@@ -37,6 +37,8 @@ pub(super) struct Epilogue {
     pub(super) bias: Option<TensorId>,
     /// A function.
     pub(super) function: Option<Activation>,
+    /// The last operator that it does.
+    node: usize,
 }
 
 /// A part of a matrix: batch, and first partition.
@@ -110,7 +112,7 @@ impl Lower<'_> {
         bank: &Tile,
         pass: Pass,
     ) -> Result<()> {
-        let [source, result] = [pattern(moving), pattern(bank)];
+        let [source, result] = [stream(moving), stream(bank)];
         self.multiply_walk(stationary, moving, source, bank, result, pass)
     }
 
@@ -139,7 +141,7 @@ impl Lower<'_> {
 
     /// LDWEIGHTS of a tile, the last column first.
     pub(super) fn weights(&mut self, tile: &Tile, transpose: bool, high: bool) -> Result<()> {
-        let mut source: Pattern<3> = pattern(tile);
+        let mut source = stream(tile);
         let last = (tile.free - 1) * tile.element.bytes();
         source.start.0 += self.field::<u32>(last)?;
         source.steps = [-1, 0, 0];
@@ -198,8 +200,8 @@ impl Lower<'_> {
         output: TensorId,
         bias: bool,
     ) -> (Epilogue, TensorId) {
-        let (mut epilogue, mut output) = (Epilogue::default(), output);
-        let mut last = index;
+        let mut epilogue = Epilogue { node: index, ..Epilogue::default() };
+        let mut output = output;
         while let Some((next, node)) = self.only_user(output) {
             let is_row = |b: &TensorId| self.shape(*b).len() == 1 && self.shape(output).len() > 1;
             match (&node.op, node.inputs.as_slice()) {
@@ -219,9 +221,8 @@ impl Lower<'_> {
             }
             self.fuse(next);
             output = node.output;
-            last = next;
+            epilogue.node = next;
         }
-        self.emit.node = last;
         (epilogue, output)
     }
 
@@ -262,13 +263,28 @@ impl Lower<'_> {
         first: usize,
         range: Range<usize>,
     ) -> Result<()> {
-        let Epilogue { bias, function } = epilogue;
-        let Some(bias) = bias else {
-            return match function {
-                Some(function) => self.function(function, bank, into, 1.0, None),
-                None => self.copy(bank, into, "result"),
-            };
-        };
+        let node = std::mem::replace(&mut self.emit.node, epilogue.node);
+        match (epilogue.bias, epilogue.function) {
+            (Some(bias), function) => {
+                self.biased_bank(bank, into, (bias, function), layout, first, range)?;
+            }
+            (None, Some(function)) => self.function(function, bank, into, 1.0, None)?,
+            (None, None) => self.copy(bank, into, "result")?,
+        }
+        self.emit.node = node;
+        Ok(())
+    }
+
+    /// A bank to its place with a bias, and a function if there is one.
+    fn biased_bank(
+        &mut self,
+        bank: &Tile,
+        into: &Tile,
+        (bias, function): (TensorId, Option<Activation>),
+        layout: Layout,
+        first: usize,
+        range: Range<usize>,
+    ) -> Result<()> {
         let length = self.value(bias).shape.iter().product();
         if layout == Layout::Columns {
             let column = self.tile(bias, parameter(Layout::Column, length), 0, first, 0..1)?;

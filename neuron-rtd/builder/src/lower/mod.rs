@@ -151,6 +151,10 @@ pub fn lower(graph: &Graph) -> Result<CoreProgram> {
         for input in &node.inputs {
             lower.used(*input);
         }
+        // nobody wants it
+        if lower.value(node.output).uses == 0 {
+            lower.used(node.output);
+        }
     }
     lower.outputs()?;
     let collective = graph.nodes.iter().any(|node| matches!(node.op, Op::AllReduce(_)));

@@ -138,7 +138,11 @@ impl Lower<'_> {
         let Some((_, index)) = ages.min().filter(|(age, _)| *age < self.now) else {
             return Ok(false);
         };
-        let id = TensorId(index);
+        let (id, now) = (TensorId(index), self.now);
+        // turning it needs room too, which must not be its own
+        for chip in &mut self.value_mut(id).chips {
+            chip.used = now;
+        }
         self.hbm_variable(id)?;
         for chip in std::mem::take(&mut self.value_mut(id).chips) {
             self.sbuf.release(chip.base);

@@ -254,6 +254,12 @@ pub(super) fn pattern<const N: usize>(tile: &Tile) -> Pattern<N> {
     pattern
 }
 
+/// The same as records of the array have it: steps of other dimensions are 0
+/// (isa-layouts.md §2.5).
+pub(super) fn stream(tile: &Tile) -> Pattern<3> {
+    Pattern { steps: [1, 0, 0], ..pattern(tile) }
+}
+
 /// What an instruction touches.
 pub(super) fn touches(reads: &[&Tile], writes: &[&Tile]) -> Touches {
     let bytes = |tiles: &[&Tile]| tiles.iter().map(|tile| tile.bytes()).collect();
@@ -263,4 +269,46 @@ pub(super) fn touches(reads: &[&Tile], writes: &[&Tile]) -> Touches {
 /// The view of a parameter along the last index.
 pub(super) fn parameter(layout: Layout, length: usize) -> Form {
     Form { view: View { batch: 1, rows: 1, columns: length }, layout }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::place::pieces;
+    use super::*;
+
+    proptest! {
+        /// Tiles of a form lie apart and within its footprint, and together
+        /// they have each number once.
+        #[test]
+        fn tiles_of_a_form_lie_apart(
+            (batch, rows, columns) in (1usize..5, 1usize..700, 1usize..700),
+            layout in 0usize..2,
+            element in 0usize..2,
+            start in 0u32..100,
+        ) {
+            let view = View { batch, rows, columns };
+            let layout = [Layout::Rows, Layout::Columns][layout];
+            let element = [ElementType::F32, ElementType::Bf16][element];
+            let (form, base) = (Form { view, layout }, start * 64);
+            let end = base + form.footprint(element) as u32;
+            let mut taken: Vec<Range<u32>> = Vec::new();
+            let mut numbers = 0;
+            for (b, p, parts) in tiles(form) {
+                for range in pieces(form.extent().1, 250) {
+                    let tile = Lower::within(base, element, form, b, p, range);
+                    let bytes = tile.bytes();
+                    prop_assert_eq!(tile.parts, parts);
+                    prop_assert!(parts <= PARTITIONS && bytes.start >= base && bytes.end <= end);
+                    for other in &taken {
+                        prop_assert!(bytes.end <= other.start || other.end <= bytes.start);
+                    }
+                    numbers += tile.parts * tile.free;
+                    taken.push(bytes);
+                }
+            }
+            prop_assert_eq!(numbers, batch * rows * columns);
+        }
+    }
 }

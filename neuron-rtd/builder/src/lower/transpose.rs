@@ -8,7 +8,7 @@ use neuron_core::isa::body::tensor::{AffineSelect, Memset, Ramp};
 use neuron_core::isa::code::{AffineCompare, Dtype, DtypePair, OperandSource};
 use neuron_core::isa::{Engine, Opcode};
 
-use super::tile::{Tile, pattern, touches};
+use super::tile::{Tile, pattern, stream, touches};
 use super::{Lower, PARTITIONS, sbuf};
 use crate::array::ElementType;
 use crate::error::Result;
@@ -25,8 +25,8 @@ impl Lower<'_> {
         let bank = self.bank(element, source.free, source.parts)?;
         self.weights(&source, true, false)?;
         let moving = identity.part(0..source.parts).top(source.parts);
-        let [moving_pattern, result] = [pattern(&moving), pattern(&bank)];
-        self.product(&moving, moving_pattern, &bank, result, super::matmul::Pass::Transpose)?;
+        let [walk, result] = [stream(&moving), stream(&bank)];
+        self.product(&moving, walk, &bank, result, super::matmul::Pass::Transpose)?;
         self.copy(&bank, into, "transpose")?;
         self.drop_tile(&bank);
         Ok(())

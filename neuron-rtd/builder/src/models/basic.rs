@@ -11,11 +11,11 @@ pub(super) fn null() -> Result<Sample> {
     let mut graph = Graph::new("null");
     let x = graph.input("x", ElementType::F32, &[16])?;
     graph.output("y", x)?;
-    Ok(Sample {
-        name: "null",
-        about: "copies 64 bytes from its input to its output",
-        built: Model::new("null", vec![graph]).build()?,
-        weights: Vec::new(),
-        inputs: inputs(&[("x", &[16])])?,
-    })
+    Sample::new(
+        "null",
+        "copies 64 bytes from its input to its output",
+        &Model::new("null", vec![graph]),
+        Vec::new(),
+        inputs(&[("x", &[16])])?,
+    )
 }

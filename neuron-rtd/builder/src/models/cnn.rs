@@ -34,13 +34,13 @@ pub(super) fn cnn() -> Result<Sample> {
         })?;
     }
     graph.output("y", x)?;
-    Ok(Sample {
-        name: "cnn",
-        about: "LeNet-5 with relu and maximum pooling, batch 4",
-        built: Model::new("cnn", vec![graph]).build()?,
-        weights: weights.made,
-        inputs: inputs(&[("x", &[BATCH, 1, 28, 28])])?,
-    })
+    Sample::new(
+        "cnn",
+        "LeNet-5 with relu and maximum pooling, batch 4",
+        &Model::new("cnn", vec![graph]),
+        weights.made,
+        inputs(&[("x", &[BATCH, 1, 28, 28])])?,
+    )
 }
 
 fn convolution(

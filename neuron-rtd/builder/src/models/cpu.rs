@@ -51,11 +51,11 @@ pub(super) fn cpu_node() -> Result<Sample> {
     let nodes =
         vec![neuron("sg_coreV10", first), HostNode::Cpu(softmax), neuron("sg_coreV11", last)];
     let model = Model { name: "cpu-node".to_owned(), nodes };
-    Ok(Sample {
-        name: "cpu-node",
-        about: "a product, a softmax on the host, a product",
-        built: model.build()?,
-        weights: weights.made,
-        inputs: inputs(&[("x", &[ROWS, size])])?,
-    })
+    Sample::new(
+        "cpu-node",
+        "a product, a softmax on the host, a product",
+        &model,
+        weights.made,
+        inputs(&[("x", &[ROWS, size])])?,
+    )
 }

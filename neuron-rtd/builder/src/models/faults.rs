@@ -39,13 +39,15 @@ pub(super) fn deadlock() -> Result<Sample> {
     Ok(Sample {
         name: "deadlock",
         about: "ACT and DVE wait for each other",
-        built: Model::new("deadlock", vec![graph]).pack(&[vec![core]])?,
+        built: Model::new("deadlock", vec![graph.clone()]).pack(&[vec![core]])?,
+        graphs: vec![graph],
         weights: Vec::new(),
         inputs: inputs(&[("x", &shape)])?,
     })
 }
 
-/// `y = x / d`, where every third element of d is zero.
+/// `y = relu(x) / d`, where every third element of d is zero: infinities, and
+/// NaN where both are zero.
 pub(super) fn divide_by_zero() -> Result<Sample> {
     let shape = [128, 64];
     let mut weights = Weights::new(6);
@@ -57,13 +59,14 @@ pub(super) fn divide_by_zero() -> Result<Sample> {
     let mut graph = Graph::new("divide-by-zero");
     let x = graph.input("x", ElementType::F32, &shape)?;
     let divisor = graph.constant("d", d.clone())?;
-    let y = graph.two("divide", TwoTensors::Divide, x, divisor)?;
+    let relu = graph.activation("relu", Activation::Relu, x)?;
+    let y = graph.two("divide", TwoTensors::Divide, relu, divisor)?;
     graph.output("y", y)?;
-    Ok(Sample {
-        name: "divide-by-zero",
-        about: "a quotient by zeros and other numbers",
-        built: Model::new("divide-by-zero", vec![graph]).build()?,
-        weights: vec![("d".to_owned(), d)],
-        inputs: inputs(&[("x", &shape)])?,
-    })
+    Sample::new(
+        "divide-by-zero",
+        "a quotient by zeros and other numbers",
+        &Model::new("divide-by-zero", vec![graph]),
+        vec![("d".to_owned(), d)],
+        inputs(&[("x", &shape)])?,
+    )
 }

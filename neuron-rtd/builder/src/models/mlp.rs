@@ -32,11 +32,11 @@ pub(super) fn mlp() -> Result<Sample> {
         })?;
     }
     graph.output("y", x)?;
-    Ok(Sample {
-        name: "mlp",
-        about: "784-512-512-10 with relu, batch 64",
-        built: Model::new("mlp", vec![graph]).build()?,
-        weights: weights.made,
-        inputs: inputs(&[("x", &[BATCH, SIZES[0]])])?,
-    })
+    Sample::new(
+        "mlp",
+        "784-512-512-10 with relu, batch 64",
+        &Model::new("mlp", vec![graph]),
+        weights.made,
+        inputs(&[("x", &[BATCH, SIZES[0]])])?,
+    )
 }

@@ -13,6 +13,8 @@ mod transformer;
 
 use crate::array::{Array, ElementType};
 use crate::error::Result;
+use crate::graph::Graph;
+use crate::model::{HostNode, Model};
 use crate::package::Built;
 
 /// A sample model.
@@ -24,10 +26,29 @@ pub struct Sample {
     pub about: &'static str,
     /// The file.
     pub built: Built,
+    /// Graphs of its cores, of all nodes one after the other.
+    pub graphs: Vec<Graph>,
     /// Its weights by name, whole where cores have parts of them.
     pub weights: Vec<(String, Array)>,
     /// Inputs to try it with.
     pub inputs: Vec<(String, Array)>,
+}
+
+impl Sample {
+    fn new(
+        name: &'static str,
+        about: &'static str,
+        model: &Model,
+        weights: Vec<(String, Array)>,
+        inputs: Vec<(String, Array)>,
+    ) -> Result<Self> {
+        let graphs = |node: &HostNode| match node {
+            HostNode::Neuron(node) => node.cores.clone(),
+            HostNode::Cpu(_) => Vec::new(),
+        };
+        let graphs = model.nodes.iter().flat_map(graphs).collect();
+        Ok(Self { name, about, built: model.build()?, graphs, weights, inputs })
+    }
 }
 
 /// Makes a sample.

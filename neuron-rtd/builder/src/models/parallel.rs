@@ -20,13 +20,13 @@ const CORES: usize = 4;
 pub(super) fn transformer() -> Result<Sample> {
     let (block, weights) = weights()?;
     let cores: Result<Vec<Graph>> = (0..CORES).map(|rank| transformer_core(&block, rank)).collect();
-    Ok(Sample {
-        name: "transformer-4-cores",
-        about: "the transformer block, its heads and its feed-forward part over 4 cores",
-        built: Model::new("transformer-4-cores", cores?).build()?,
+    Sample::new(
+        "transformer-4-cores",
+        "the transformer block, its heads and its feed-forward part over 4 cores",
+        &Model::new("transformer-4-cores", cores?),
         weights,
-        inputs: inputs(&[("x", &[SEQUENCE, HIDDEN])])?,
-    })
+        inputs(&[("x", &[SEQUENCE, HIDDEN])])?,
+    )
 }
 
 /// The weights that a core has.
@@ -57,6 +57,7 @@ fn reduced(graph: &mut Graph, block: &Block, name: &str, sum: TensorId) -> Resul
     graph.bias("bias", sum, b)
 }
 
+/// The graph of one core of the `transformer-4-cores` model.
 fn transformer_core(block: &Block, rank: usize) -> Result<Graph> {
     let block = share(block, rank);
     let mut graph = Graph::new(&format!("transformer.{rank}"));
@@ -112,13 +113,13 @@ pub(super) fn step() -> Result<Sample> {
     let rate = Array::from_f32(ElementType::F32, &[targets], &[RATE; FEATURES[1]])?;
     weights.made.push(("rate".to_owned(), rate.clone()));
     let cores: Result<Vec<Graph>> = (0..CORES).map(|rank| step_core(&w, &rate, rank)).collect();
-    Ok(Sample {
-        name: "data-parallel-step",
-        about: "a step of linear regression, 128 rows over 4 cores, gradient all-reduced",
-        built: Model::new("data-parallel-step", cores?).build()?,
-        weights: weights.made,
-        inputs: inputs(&[("x", &[ROWS, size]), ("t", &[ROWS, targets])])?,
-    })
+    Sample::new(
+        "data-parallel-step",
+        "a step of linear regression, 128 rows over 4 cores, gradient all-reduced",
+        &Model::new("data-parallel-step", cores?),
+        weights.made,
+        inputs(&[("x", &[ROWS, size]), ("t", &[ROWS, targets])])?,
+    )
 }
 
 fn step_core(w: &Array, rate: &Array, rank: usize) -> Result<Graph> {

@@ -111,11 +111,11 @@ pub(super) fn transformer() -> Result<Sample> {
         })
     })?;
     graph.output("y", y)?;
-    Ok(Sample {
-        name: "transformer",
-        about: "encoder block: 128 rows of 128, 2 heads, feed-forward 512",
-        built: Model::new("transformer", vec![graph]).build()?,
+    Sample::new(
+        "transformer",
+        "encoder block: 128 rows of 128, 2 heads, feed-forward 512",
+        &Model::new("transformer", vec![graph]),
         weights,
-        inputs: inputs(&[("x", &[SEQUENCE, HIDDEN])])?,
-    })
+        inputs(&[("x", &[SEQUENCE, HIDDEN])])?,
+    )
 }

@@ -3,8 +3,9 @@
 //!
 //! The asm layer has a record for each slot with the id of a backend record;
 //! that one has a name, the source line, and the id of a penguin record, which
-//! is the operator; above it the hlo record has the path of its layer. Slots
-//! that no operator asked for have empty records.
+//! is the operator; above it the hlo record has the path of its layer. A
+//! backend record also names those whose bytes it reads or writes. Slots that
+//! no operator asked for have empty records.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use neuron_core::isa::Engine;
 use neuron_core::neff::Builder;
 
 use super::{folder, stem};
-use crate::emit::{Line, Part};
+use crate::emit::{Edge, Line, Part, Step};
 use crate::error::Result;
 use crate::graph::Node;
 use crate::lower::CoreProgram;
@@ -70,6 +71,15 @@ fn engine_number(engine: Engine) -> u64 {
     }
 }
 
+/// Numbers of edges in debug members.
+fn edge_number(edge: Edge) -> u64 {
+    match edge {
+        Edge::Anti => 2,
+        Edge::Output => 3,
+        Edge::Flow => 4,
+    }
+}
+
 /// Id of a record of a subgraph: the subgraph in the top 16 bits.
 fn id(number: usize, index: usize) -> u64 {
     (number as u64) << 48 | index as u64
@@ -84,6 +94,9 @@ pub(super) fn add(
 ) -> Result<()> {
     let folder = folder(number);
     let files = files(&core.nodes);
+    let parts = core.streams.engines.iter().flatten().filter_map(|line| part(line, &core.nodes));
+    let steps: BTreeMap<Step, usize> =
+        (1..).zip(parts).map(|(index, (part, _))| (part.step, index)).collect();
     let mut index = 0;
     for (engine, lines) in Engine::ALL.into_iter().zip(&core.streams.engines) {
         let mut asm = Message::default();
@@ -97,7 +110,7 @@ pub(super) fn add(
             if let Some((part, node)) = part(line, &core.nodes) {
                 index += 1;
                 slot.packed(3, &[id(number, index)]);
-                let record = instruction(part, node, number, index, &files);
+                let record = instruction(part, node, number, &steps, &files);
                 backend.bytes(3, &record.0);
             }
             asm.bytes(3, &slot.0);
@@ -137,18 +150,31 @@ fn instruction(
     part: &Part,
     node: &Node,
     number: usize,
-    index: usize,
+    steps: &BTreeMap<Step, usize>,
     files: &BTreeMap<&str, usize>,
 ) -> Message {
     let mut record = Message::default();
+    let index = steps.get(&part.step).copied().unwrap_or_default();
     record.number(1, id(number, index));
     record.bytes(2, format!("I-{}-{index}.{}.{}", part.node, node.layer, part.what).as_bytes());
     record.packed(3, &[id(number, part.node + 1)]);
+    let after: Vec<(u64, u64)> = part
+        .after
+        .iter()
+        .filter_map(|(step, edge)| Some((id(number, *steps.get(step)?), edge_number(*edge))))
+        .collect();
+    let (ids, kinds): (Vec<u64>, Vec<u64>) = after.into_iter().unzip();
+    if !ids.is_empty() {
+        record.packed(4, &ids);
+    }
     record.number(6, if part.transpose { 3 } else { 1 });
     let file = files.get(node.source.file.as_str()).copied().unwrap_or_default();
     record.attribute("kernel_file", &file.to_string());
     record.attribute("kernel_line", &node.source.line.to_string());
     record.attribute("kernel_name", "0");
+    if !kinds.is_empty() {
+        record.packed(9, &kinds);
+    }
     record
 }
 

@@ -9,12 +9,15 @@ mod host;
 
 use neuron_core::neff::Builder;
 
-use crate::error::Result;
+use crate::error::{BuildError, Result};
 use crate::lower::{CoreProgram, lower};
 use crate::model::{HostNode, Model};
 
 /// Who wrote the file: build version of the header.
 pub const PRODUCER: &str = concat!("neuron-builder ", env!("CARGO_PKG_VERSION"));
+
+/// Most cores of a file: what the header counts (neff.md §2).
+const MOST_CORES: usize = 64;
 
 /// A model as a NEFF.
 #[derive(Debug, Clone)]
@@ -51,6 +54,15 @@ impl Model {
     ///
     /// When the nodes do not fit each other.
     pub fn pack(&self, programs: &[Vec<CoreProgram>]) -> Result<Built> {
+        let cores = programs.iter().map(Vec::len).sum::<usize>();
+        if cores == 0 || cores > MOST_CORES {
+            let reason = format!("{cores} cores, a file has 1 to {MOST_CORES}");
+            return Err(BuildError::Model { model: self.name.clone(), reason });
+        }
+        if self.name.is_empty() || self.name.len() > 255 || !self.name.is_ascii() {
+            let reason = "names are 1 to 255 bytes of ASCII".to_owned();
+            return Err(BuildError::Model { model: self.name.clone(), reason });
+        }
         let mut builder = self.header(programs);
         builder.add("neff.json", host::document(self)?)?;
         builder.add("info.json", host::info(self, &builder.header)?)?;

@@ -171,7 +171,7 @@ pub fn verify(checks: &[Check]) {
     let wrong: Vec<String> = checks
         .iter()
         .zip(errors)
-        .filter(|(check, error)| !(*error <= check.bound))
+        .filter(|(check, error)| error.is_nan() || *error > check.bound)
         .map(|(check, error)| {
             format!("{}: error {error:.3e}, at most {:.1e}", check.name, check.bound)
         })

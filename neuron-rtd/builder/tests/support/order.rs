@@ -5,6 +5,7 @@
 //! that the second one, or something before it, waits for. Clocks count what is
 //! known to be done: the engine's own instructions do not count for its
 //! transfers unless it waited for them.
+#![allow(clippy::single_range_in_vec_init, reason = "an area of one piece")]
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -37,12 +38,26 @@ impl Area {
             && self.partitions.start < other.partitions.end
             && other.partitions.start < self.partitions.end
             && meet(&self.hull(), &other.hull())
-            && self.pieces.iter().any(|a| other.pieces.iter().any(|b| meet(a, b)))
+            && self.pieces_meet(other)
+    }
+
+    /// Pieces are in order of their start, and of their end.
+    fn pieces_meet(&self, other: &Self) -> bool {
+        let (mut a, mut b) = (self.pieces.iter().peekable(), other.pieces.iter().peekable());
+        while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
+            if x.end <= y.start {
+                a.next();
+            } else if y.end <= x.start {
+                b.next();
+            } else {
+                return true;
+            }
+        }
+        false
     }
 
     fn hull(&self) -> Range<i64> {
-        let start = self.pieces.iter().map(|piece| piece.start).min().unwrap();
-        start..self.pieces.iter().map(|piece| piece.end).max().unwrap()
+        self.pieces.first().unwrap().start..self.pieces.last().unwrap().end
     }
 }
 
