@@ -35,10 +35,11 @@ const PEER: &str = include_str!("peer.py");
 /// Operations of the product of the case `gemm`.
 const GEMM_FLOPS: f64 = 2.0 * 1024.0 * 1024.0 * 1024.0;
 
-/// Which number of our answer is compared: nanoseconds of the whole run, or
-/// those inside records of PE.
+/// The numbers of our answer: nanoseconds of the whole run and of what is
+/// inside records of PE, instructions.
 const WHOLE: usize = 0;
 const IN_PE: usize = 1;
+const INSTRUCTIONS: usize = 3;
 
 /// A case of the peer, our case, which number of ours, and what it says.
 const ROWS: &[(&str, &str, usize, &str)] = &[
@@ -189,7 +190,8 @@ fn alone(ours: &mut Server, runs: u32) -> Result<()> {
             samples.push(ours.ask(case)?.map_err(anyhow::Error::msg)?);
         }
         let ms: Vec<f64> = samples.iter().filter_map(|s| s.get(WHOLE)).map(|ns| ns / 1e6).collect();
-        let count = samples.iter().find_map(|sample| sample.get(2)).copied().unwrap_or_default();
+        let count =
+            samples.iter().find_map(|sample| sample.get(INSTRUCTIONS)).copied().unwrap_or_default();
         let rate = count / median(&ms) / 1e3;
         say(&format!("{}   {count} instructions, {rate:.4} million/s", line(case, &ms, None)));
     }
