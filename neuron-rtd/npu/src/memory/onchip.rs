@@ -47,7 +47,7 @@ impl Partitioned {
 
     /// The bytes of a partition; none from partition 128 on.
     pub fn partition(&self, partition: usize) -> &[u8] {
-        self.from(partition).get(..self.size).unwrap_or_default()
+        self.onwards(partition).get(..self.size).unwrap_or_default()
     }
 
     /// The bytes of a partition, to write.
@@ -58,18 +58,18 @@ impl Partitioned {
     /// The bytes of a partition, to write those of the span only.
     pub(crate) fn span_mut(&mut self, partition: usize, span: Range<usize>) -> &mut [u8] {
         let size = self.size;
-        self.from_mut(partition, 1, span).get_mut(..size).unwrap_or_default()
+        self.onwards_mut(partition, 1, span).get_mut(..size).unwrap_or_default()
     }
 
     /// The bytes of a partition and of all after it, [`Partitioned::stride`]
     /// apart.
-    pub(crate) fn from(&self, partition: usize) -> &[u8] {
+    pub(crate) fn onwards(&self, partition: usize) -> &[u8] {
         let start = partition.saturating_mul(self.stride());
         self.bytes.bytes.get(start..).unwrap_or_default()
     }
 
     /// The same, to write the span of so many partitions only.
-    pub(crate) fn from_mut(
+    pub(crate) fn onwards_mut(
         &mut self,
         partition: usize,
         partitions: usize,

@@ -124,7 +124,7 @@ impl Operand {
         let start = self.walk.side_by_side(self.element.bytes() as isize)?;
         let region = memory.region(self.region);
         let stride = region.stride();
-        Some((region.from(self.first).get(start..)?, stride))
+        Some((region.onwards(self.first).get(start..)?, stride))
     }
 
     /// As [`Operand::rows`], where they lie side by side in reverse: from the
@@ -132,7 +132,7 @@ impl Operand {
     pub(crate) fn rows_backwards<'m>(&self, memory: &'m OnChip) -> Option<(&'m [u8], usize)> {
         let start = self.walk.backwards(self.element.bytes() as isize)?;
         let region = memory.region(self.region);
-        Some((region.from(self.first).get(start..)?, region.stride()))
+        Some((region.onwards(self.first).get(start..)?, region.stride()))
     }
 
     /// As [`Operand::rows`], to write, where it is fp32.
@@ -143,7 +143,7 @@ impl Operand {
         let start = self.walk.side_by_side(4)?;
         let region = memory.region_mut(self.region);
         let stride = region.stride();
-        let bytes = region.from_mut(self.first, self.partitions, self.walk.span());
+        let bytes = region.onwards_mut(self.first, self.partitions, self.walk.span());
         Some((bytes.get_mut(start..)?, stride))
     }
 
