@@ -109,7 +109,7 @@ impl<'a> Archive<'a> {
             archive.read(SliceStream::new(payload), report)?;
         } else if !payload.is_empty() {
             let start = payload.get(..16).unwrap_or(payload);
-            let value = format!("it starts {}", super::header::hex(start));
+            let value = format!("it starts {}", crate::text::hex(start));
             return Err(Problem::new(Rule::PayloadKind, Place::File(base), value));
         }
         Ok(archive)

@@ -183,7 +183,7 @@ fn queues(name: &str, definition: &Definition, report: &mut Report) -> Result<()
     for (queue, value) in &definition.dma_queue {
         let place = |key: &str| Place::key(name, format!("dma_queue/{queue}/{key}"));
         let owner = value.owner.as_deref().unwrap_or_default();
-        if Engine::parse(owner).is_none() {
+        if Engine::from_key(owner).is_none() {
             report.note(Rule::QueueOwner, place("owner"), format!("the owner is {owner:?}"))?;
         }
         if !QUEUE_TYPES.contains(&value.type_word.as_str()) {

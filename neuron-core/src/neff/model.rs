@@ -13,8 +13,7 @@ use serde::de::DeserializeOwned;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Bytes of one instruction slot (sheet section 6).
-pub const SLOT: u64 = 64;
+pub use crate::engine::SLOT;
 
 /// Most subgraphs: their folders have two digits (sheet section 4.1).
 const MOST_SUBGRAPHS: usize = 100;

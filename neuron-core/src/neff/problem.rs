@@ -4,6 +4,7 @@
 //! A rule has a [`Severity`]; the [`Mode`] of the reader decides together with
 //! it whether a broken rule refuses the file or is kept as a warning.
 
+use crate::text::printable;
 use std::fmt;
 
 /// How a reader treats rules of severity [`Severity::Strict`].
@@ -282,19 +283,9 @@ const SHOWN: usize = 200;
 
 /// An outside text made fit for one line of a terminal.
 pub fn shown(text: &str) -> String {
-    let mut out = String::new();
-    for (count, c) in text.chars().enumerate() {
-        if count == SHOWN {
-            out.push('…');
-            break;
-        }
-        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}') {
-            out.extend(c.escape_default());
-        } else {
-            out.push(c);
-        }
-    }
-    out
+    let start: String = text.chars().take(SHOWN).collect();
+    let more = if text.chars().nth(SHOWN).is_some() { "…" } else { "" };
+    printable(&start) + more
 }
 
 /// A length of memory as a file quantity; never larger on any target of Rust.

@@ -4,6 +4,7 @@ use super::open::{Input, warnings};
 use crate::output::{Exit, Format, json};
 use anyhow::{Context, bail};
 use neuron_core::neff::shown;
+use neuron_core::text::hex;
 use serde_json::json as value;
 use std::io::Write;
 
@@ -46,8 +47,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         match std::str::from_utf8(&body) {
             Ok(text) => entry["text"] = text.into(),
             Err(_) => {
-                let hex: String = body.iter().map(|byte| format!("{byte:02x}")).collect();
-                entry["hex"] = hex.into();
+                entry["hex"] = hex(&body).into();
             }
         }
         list.push(entry);

@@ -162,7 +162,7 @@ fn more_text(out: &mut dyn Write, neff: &Neff<'_>, model: &Model) -> io::Result<
     lines(out, "NEFF Content:", &text)?;
     let mut rows = vec![vec![String::from("Subgraph")]];
     if let Some(row) = rows.first_mut() {
-        row.extend(Engine::ALL.map(|engine| engine.key().to_uppercase()));
+        row.extend(Engine::ALL.map(|engine| engine.to_string()));
         row.extend(["DMA blocks", "DMA transfers", "Queues", "Variables"].map(str::to_owned));
     }
     for subgraph in &model.subgraphs {

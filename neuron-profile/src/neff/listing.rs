@@ -32,9 +32,9 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         Some(Target::V3 | Target::Any | Target::Simulator) | None => Arch::V3,
     };
     let mut not_shown = Vec::new();
-    let mut parts = Vec::new();
+    let (mut parts, mut mentioned) = (Vec::new(), Mentioned::default());
     for subgraph in &model.subgraphs {
-        parts.push(Part::find(&neff, subgraph, &mut not_shown));
+        parts.push(Part::find(&neff, subgraph, &mut mentioned, &mut not_shown));
     }
     let in_json = args.input.output == Format::Json;
     if in_json {
@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         }
         let program = Program { arch, streams: &streams };
         if in_json {
-            program.write_json_streams(out, first)?;
+            program.write_json(out, first)?;
         } else {
             if !first {
                 out.write_all(b"\n")?;
@@ -91,8 +91,17 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
 }
 
 /// Bytes of all streams of one subgraph, which are in memory together; 4 Mi
-/// instructions, far more than real programs have.
+/// instructions, far more than real programs have. As many may be listed again:
+/// real files name a stream once, and a short file that names a long one a
+/// thousand times would give a listing without end.
 const MOST_BYTES: u64 = 256 << 20;
+
+/// Stream members that were named before, and the bytes listed again.
+#[derive(Default)]
+struct Mentioned<'m> {
+    members: HashSet<&'m str>,
+    again: u64,
+}
 
 /// The streams of one subgraph, bodies left where they are.
 struct Part<'m> {
@@ -107,15 +116,17 @@ struct Row<'m> {
 }
 
 impl<'m> Part<'m> {
-    fn find(neff: &Neff<'_>, subgraph: &'m Subgraph, warnings: &mut Vec<String>) -> Self {
+    fn find(
+        neff: &Neff<'_>,
+        subgraph: &'m Subgraph,
+        mentioned: &mut Mentioned<'m>,
+        warnings: &mut Vec<String>,
+    ) -> Self {
         let mut rows = Vec::new();
         let mut counted = HashSet::new();
         let mut bytes = 0_u64;
         for program in &subgraph.programs {
-            let engines = Engine::ALL.into_iter();
-            let Some(engine) = engines.clone().find(|e| e.key() == program.engine.key()) else {
-                continue;
-            };
+            let engine = program.engine;
             let mut warn = |text: String| {
                 warnings.push(format!("{} {engine}: {text}", subgraph.name));
             };
@@ -124,9 +135,19 @@ impl<'m> Part<'m> {
             if member.is_some_and(|name| counted.insert(name)) {
                 bytes = bytes.saturating_add(size);
             }
+            if member.is_some_and(|name| !mentioned.members.insert(name)) {
+                mentioned.again = mentioned.again.saturating_add(size);
+            }
             if bytes > MOST_BYTES {
                 warn(format!(
                     "the streams up to it have {bytes} bytes, the limit is {MOST_BYTES}; not shown"
+                ));
+                member = None;
+            } else if mentioned.again > MOST_BYTES {
+                let again = mentioned.again;
+                warn(format!(
+                    "streams named before it would have {again} bytes again, the limit is \
+                     {MOST_BYTES}; not shown"
                 ));
                 member = None;
             } else if size % 64 != 0 {

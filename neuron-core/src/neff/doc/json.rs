@@ -217,6 +217,27 @@ mod tests {
         assert_eq!(shape(br#"[",,{{"]"#), Shape { too_deep: None, objects: 0, commas: 0 });
     }
 
+    /// Each mention of a member counts, also of one that was parsed before.
+    #[test]
+    fn mentions_add_up() {
+        let objects = |count: usize| format!("[{}{{}}]", "{},".repeat(count - 1)).into_bytes();
+        let quarter = objects(1 << 20);
+        let mut budget = Budget::default();
+        budget.charge("a", &quarter).unwrap();
+        for _ in 0..3 {
+            budget.again("a").unwrap();
+        }
+        let error = budget.again("a").unwrap_err();
+        assert_eq!(error.rule, Rule::LimitJson);
+        assert!(error.value.contains("5242880 objects"), "{}", error.value);
+        // A second member finds the budget used up by the first.
+        let mut budget = Budget::default();
+        budget.charge("a", &objects(4 << 20)).unwrap();
+        assert_eq!(budget.charge("b", b"{}").unwrap_err().rule, Rule::LimitJson);
+        // One that was never charged costs nothing.
+        Budget::default().again("unknown").unwrap();
+    }
+
     #[test]
     fn offsets_of_lines() {
         assert_eq!(offset(b"ab\ncd\nef", 1, 1), 0);
