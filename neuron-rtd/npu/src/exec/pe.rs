@@ -167,7 +167,12 @@ pub(super) fn multiply(array: &mut Array, memory: &mut OnChip, body: &MatMul) ->
         turn(array, memory, (&src, &active), (&dst, columns), body.accumulate.overwrites());
         return Ok(());
     }
-    if active.is_empty() && !body.accumulate.overwrites() {
+    if active.is_empty() {
+        // a HIGH pass adds nothing, or leaves nothing
+        let zeros = vec![0.0; dst.elements()];
+        for index in 0..if body.accumulate.overwrites() { dst.partitions() } else { 0 } {
+            dst.write(memory, index, &zeros);
+        }
         return Ok(());
     }
     pack(array, memory, &src, &active);
