@@ -1,7 +1,7 @@
 //! How fast whole programs run: each case with its time, the time inside PE
 //! records, and its instructions.
 //!
-//! `cargo bench -p npu --bench npu [CASE..]` prints a table; a case is `gemm`,
+//! `cargo bench -p npu --bench npu -- [CASE..]` prints a table; a case is `gemm`,
 //! the name of a real program of the fixtures, or the path of a NEFF; after
 //! `time:` it runs in simulated time without arithmetic. With
 //! `--serve`, each line of standard input names a case that is run once, and
