@@ -26,9 +26,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Some(dir) => dir.clone(),
         None => target_dir()?.join("models"),
     };
+    write_all(&dir)
+}
+
+/// Writes every model into a directory.
+pub(crate) fn write_all(dir: &Path) -> Result<()> {
     for (name, make) in SAMPLES {
         let sample = make().with_context(|| format!("cannot build {name}"))?;
-        let path = write(&dir, &sample)?;
+        let path = write(dir, &sample)?;
         let built = &sample.built;
         say(&format!(
             "{}: {} bytes, {} {}, {} instructions; {}",

@@ -10,6 +10,7 @@
 use neuron_core::isa::activation::Activation;
 
 use crate::fault::Fault;
+use crate::number::Smooth;
 
 /// The function of a number.
 pub(crate) fn function(activation: Activation) -> Result<fn(f64) -> f64, Fault> {
@@ -45,6 +46,20 @@ pub(crate) fn function(activation: Activation) -> Result<fn(f64) -> f64, Fault> 
         Some("SQRT") => f64::sqrt,
         Some("RECIPROCAL") => f64::recip,
         _ => return Err(Fault::unknown(format!("function {activation}"))),
+    })
+}
+
+/// The same for a whole row, where there is a form in vectors.
+pub(crate) fn smooth(activation: Activation) -> Option<Smooth> {
+    Some(match activation.known()?.0 {
+        "EXP" => Smooth::Exp,
+        "SIGMOID" => Smooth::Sigmoid,
+        "SILU" => Smooth::Silu,
+        "TANH" => Smooth::Tanh,
+        "GELU" => Smooth::Gelu,
+        "GELU_APPRX_TANH" => Smooth::GeluTanh,
+        "GELU_APPRX_SIGMOID" => Smooth::GeluSigmoid,
+        _ => return None,
     })
 }
 

@@ -51,12 +51,28 @@ impl Place {
                 out.copy_from_slice(memory.sbuf_run(offset, out.len())?);
                 Ok(())
             }
-            Self::Hbm { buffer, start, size } => {
-                let at = self.inside(start, size, offset, out.len())?;
-                let buffer = hbm.buffers.get(buffer);
-                buffer.ok_or_else(|| Fault::address("no such buffer"))?.read(at, out)
-            }
+            Self::Hbm { .. } => self.read_hbm(hbm, offset, out),
         }
+    }
+
+    /// Copies bytes out of a variable in HBM.
+    pub(crate) fn read_hbm(self, hbm: &Hbm, offset: i64, out: &mut [u8]) -> Result<(), Fault> {
+        let Self::Hbm { buffer, start, size } = self else {
+            return Err(Fault::address("no variable in HBM"));
+        };
+        let at = self.inside(start, size, offset, out.len())?;
+        let buffer = hbm.buffers.get(buffer);
+        buffer.ok_or_else(|| Fault::address("no such buffer"))?.read(at, out)
+    }
+
+    /// Copies bytes into a variable in HBM.
+    pub(crate) fn write_hbm(self, hbm: &mut Hbm, offset: i64, bytes: &[u8]) -> Result<(), Fault> {
+        let Self::Hbm { buffer, start, size } = self else {
+            return Err(Fault::address("no variable in HBM"));
+        };
+        let at = self.inside(start, size, offset, bytes.len())?;
+        let buffer = hbm.buffers.get_mut(buffer);
+        buffer.ok_or_else(|| Fault::address("no such buffer"))?.write(at, bytes)
     }
 
     /// Copies bytes into the variable.
@@ -72,11 +88,7 @@ impl Place {
                 memory.sbuf_run_mut(offset, bytes.len())?.copy_from_slice(bytes);
                 Ok(())
             }
-            Self::Hbm { buffer, start, size } => {
-                let at = self.inside(start, size, offset, bytes.len())?;
-                let buffer = hbm.buffers.get_mut(buffer);
-                buffer.ok_or_else(|| Fault::address("no such buffer"))?.write(at, bytes)
-            }
+            Self::Hbm { .. } => self.write_hbm(hbm, offset, bytes),
         }
     }
 }

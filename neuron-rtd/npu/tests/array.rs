@@ -145,6 +145,27 @@ fn products_accumulate() {
     }
 }
 
+/// A HIGH pass by itself adds nothing, and where it replaces it leaves zeros.
+#[test]
+fn a_high_pass_has_no_products() {
+    for (flags, left) in [(0, 3.0), (1, 0.0)] {
+        let work = [(Fp32Mode::LOW, 1), (Fp32Mode::HIGH, flags)];
+        let work = work.into_iter().flat_map(|(mode, flags)| {
+            let loads = load(0, 0, 128, Dtype::FP32, mode);
+            let moves = multiply(1, 0, 128, Dtype::FP32, Fp32Mode::LOW_HIGH, flags);
+            [plain(Opcode::LDWEIGHTS, loads), plain(Opcode::MATMUL, moves)]
+        });
+        let ones = |columns: u16, value: f32| {
+            (0..128 * columns).flat_map(|_| value.to_le_bytes()).collect::<Vec<u8>>()
+        };
+        let (a, b) = (ones(COLUMNS, 3.0 / 128.0), ones(MOVING, 1.0));
+        let tensors = [("a".to_owned(), a), ("b".to_owned(), b)].into();
+        let sizes = [4 * COLUMNS, 4 * MOVING];
+        let out = program(&sizes, work.collect(), Dtype::FP32, 96).run(&tensors).unwrap();
+        assert!(fp32(&out["out"])[..96 * 200].iter().all(|value| *value == left));
+    }
+}
+
 /// Every bit pattern passes a transpose through an identity: NaN, infinities,
 /// subnormals and the sign of zero.
 #[test]

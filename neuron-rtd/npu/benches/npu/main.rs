@@ -1,8 +1,9 @@
 //! How fast whole programs run: each case with its time, the time inside PE
 //! records, and its instructions.
 //!
-//! `cargo bench -p npu --bench npu [CASE..]` prints a table; a case is `gemm`,
-//! the name of a real program of the fixtures, or the path of a NEFF. With
+//! `cargo bench -p npu --bench npu -- [CASE..]` prints a table; a case is `gemm`,
+//! the name of a real program of the fixtures, or the path of a NEFF; after
+//! `time:` it runs in simulated time without arithmetic. With
 //! `--serve`, each line of standard input names a case that is run once, and
 //! answered by a line: nanoseconds of the run, nanoseconds in PE records,
 //! nanoseconds of processors, instructions, transfers. So `cargo xtask bench npu` runs it in turn with
@@ -22,6 +23,7 @@ use neuron_core::isa::{Engine, Instruction};
 use neuron_core::neff::Usage;
 use npu::dma::Job;
 use npu::number::Element;
+use npu::time::Timing;
 use npu::{At, Limits, Observer, Program, Tensors};
 use support::Random;
 
@@ -39,12 +41,15 @@ const REAL: [&str; 8] = [
 
 /// A program with inputs.
 struct Case {
+    /// In simulated time, without arithmetic.
+    timed: bool,
     program: Program,
     inputs: Tensors,
 }
 
 impl Case {
     fn new(name: &str) -> Self {
+        let (timed, name) = name.strip_prefix("time:").map_or((false, name), |name| (true, name));
         let file = match name {
             "gemm" => gemm::neff(),
             path if path.contains(".neff") => std::fs::read(path).unwrap(),
@@ -55,16 +60,22 @@ impl Case {
         };
         let program = Program::from_neff(&file).unwrap();
         let inputs = inputs(&program);
-        Self { program, inputs }
+        Self { timed, program, inputs }
     }
 
     fn run(&self) -> Sample {
         let mut sample = Sample::default();
         let (start, before) = (Instant::now(), processor_time());
-        let outputs = self.program.run_with(&self.inputs, &Limits::default(), &mut sample);
+        if self.timed {
+            let timing = Timing::only(&self.program);
+            let run = self.program.run_timed(&self.inputs, &timing, &mut ()).unwrap();
+            let cores = run.summary.cores.iter();
+            sample.instructions = cores.flat_map(|core| core.instructions).sum();
+        } else {
+            self.program.run_with(&self.inputs, &Limits::default(), &mut sample).unwrap();
+        }
         sample.whole = start.elapsed();
         sample.processor = processor_time().saturating_sub(before);
-        outputs.unwrap();
         sample
     }
 }
@@ -172,7 +183,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["--serve"] => serve(),
-        [] => table(&[&["gemm"], REAL.as_slice()].concat()),
+        [] => table(&[&["gemm", "time:gemm", "time:moe-dge"], REAL.as_slice()].concat()),
         names => table(names),
     }
 }

@@ -48,15 +48,35 @@ impl Side {
 
     /// Offsets of the runs, in walk order.
     fn offsets(&self) -> impl Iterator<Item = i64> + '_ {
-        (0..self.runs().unwrap_or_default()).map(|position| {
-            let (mut rest, mut offset) = (position, self.offset);
-            for (step, count) in self.steps.iter().zip(&self.counts) {
-                // counts are not 0 here, or there would be no position
-                let index = i64::try_from(rest % count).unwrap_or(i64::MAX);
-                rest /= count;
-                offset = offset.saturating_add(step.saturating_mul(index));
+        let mut offset = self.offset;
+        let mut indices = vec![0u64; self.counts.len()];
+        (0..self.runs().unwrap_or_default()).map(move |_| {
+            let now = offset;
+            for (index, (step, count)) in
+                indices.iter_mut().zip(self.steps.iter().zip(&self.counts))
+            {
+                *index += 1;
+                if *index < *count {
+                    offset = offset.saturating_add(*step);
+                    break;
+                }
+                // back to the start of this dimension
+                let passed = i64::try_from(*index - 1).unwrap_or(i64::MAX);
+                offset = offset.saturating_sub(step.saturating_mul(passed));
+                *index = 0;
             }
-            offset
+            now
+        })
+    }
+
+    /// Pieces of at most `most` bytes that lie in one run: offset and bytes.
+    fn pieces(&self, most: usize) -> impl Iterator<Item = (i64, usize)> + '_ {
+        let most = most.max(1);
+        self.offsets().flat_map(move |offset| {
+            (0..self.run).step_by(most).map(move |start| {
+                let at = i64::try_from(start).unwrap_or(i64::MAX);
+                (offset.saturating_add(at), most.min(self.run - start))
+            })
         })
     }
 }
@@ -128,6 +148,9 @@ impl Transfer {
             side.bytes().ok_or_else(|| Fault::shape(format!("a side with {:?}", side.counts)))
         };
         let (read, written) = (size(&self.from)?, size(&self.to)?);
+        if self.change == Change::None && read == written && self.copy(memory, hbm)? {
+            return Ok(());
+        }
         let mut stream = vec![0; read];
         for (offset, run) in self.from.offsets().zip(stream.chunks_exact_mut(self.from.run)) {
             self.from.place.read(memory, hbm, offset, run)?;
@@ -141,6 +164,33 @@ impl Transfer {
             self.to.place.write(memory, hbm, offset, run)?;
         }
         Ok(())
+    }
+}
+
+impl Transfer {
+    /// Copies piece by piece without a stream between, where the sides are
+    /// different memories and the runs of one are made of those of the other;
+    /// tells whether they are.
+    fn copy(&self, memory: &mut OnChip, hbm: &mut Hbm) -> Result<bool, Fault> {
+        let (long, short) = (self.from.run.max(self.to.run), self.from.run.min(self.to.run));
+        if short == 0 || !long.is_multiple_of(short) {
+            return Ok(false);
+        }
+        let pieces = self.from.pieces(short).zip(self.to.pieces(short));
+        match (self.from.place, self.to.place) {
+            (Place::Hbm { .. }, Place::Sbuf) => {
+                for ((from, size), (to, _)) in pieces {
+                    self.from.place.read_hbm(hbm, from, memory.sbuf_run_mut(to, size)?)?;
+                }
+            }
+            (Place::Sbuf, Place::Hbm { .. }) => {
+                for ((from, size), (to, _)) in pieces {
+                    self.to.place.write_hbm(hbm, to, memory.sbuf_run(from, size)?)?;
+                }
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 }
 
@@ -185,6 +235,34 @@ mod tests {
         let to = side(1, 0, 4, &[(8, 3)]);
         let out = moved(&Transfer { from, to, change: Change::None }).unwrap();
         assert_eq!(out[..20], [8, 9, 4, 5, 0, 0, 0, 0, 0, 1, 24, 25, 0, 0, 0, 0, 20, 21, 16, 17]);
+    }
+
+    /// In either direction, with runs of either side made of the other's.
+    #[test]
+    fn copies_to_and_from_sbuf_follow_both_walks() {
+        let sbuf = |offset, run, walk: &[(i64, u64)]| {
+            let side = side(0, offset, run, walk);
+            Side { place: Place::Sbuf, ..side }
+        };
+        let data: Vec<u8> = (0..64).collect();
+        // runs in HBM and their number, runs in SBUF and their number
+        for (run, runs, inner, inners) in [(8, 3, 8, 3), (4, 6, 8, 3), (24, 1, 6, 4), (8, 3, 6, 4)]
+        {
+            let mut hbm = Hbm { buffers: vec![Buffer::new(64), Buffer::new(64)] };
+            hbm.buffers[0].write(0, &data).unwrap();
+            let mut memory = OnChip::new(Arch::V2);
+            let from = side(0, 2, run, &[(run as i64 + 1, runs)]);
+            let there = sbuf(0x4_0000, inner, &[(0x4_0000, inners)]);
+            let back = side(1, 0, 24, &[]);
+            for (from, to) in [(from.clone(), there.clone()), (there, back)] {
+                let transfer = Transfer { from, to, change: Change::None };
+                transfer.perform(&mut memory, &mut hbm).unwrap();
+            }
+            let expected: Vec<u8> = (0..runs as usize)
+                .flat_map(|index| data[2 + index * (run + 1)..][..run].to_vec())
+                .collect();
+            assert_eq!(hbm.buffers[1].to_vec().unwrap()[..24], expected, "{run} {inner}");
+        }
     }
 
     #[test]

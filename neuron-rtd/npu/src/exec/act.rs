@@ -6,7 +6,7 @@ use neuron_core::isa::body::act::{Activate, ReadAccumulator};
 use neuron_core::isa::code::{AccumulatorCmd, BiasSource, Dtype, ImmSource};
 
 use super::{Reach, column, read_all, same_size, write_all};
-use crate::activation::function;
+use crate::activation::{function, smooth};
 use crate::fault::Fault;
 use crate::geometry::PARTITIONS;
 use crate::memory::OnChip;
@@ -44,6 +44,10 @@ pub(super) fn activate(memory: &mut OnChip, sums: &mut Sums, body: &Activate) ->
     };
     let mut rows = read_all(memory, &src);
     for (row, (scale, bias)) in rows.iter_mut().zip(scale.iter().zip(&bias)) {
+        if let Some(smooth) = smooth(body.function) {
+            smooth.replace(row, *scale, *bias);
+            continue;
+        }
         for value in row {
             *value = function(f64::from(*value * scale + bias)) as f32;
         }

@@ -52,11 +52,6 @@ impl Default for Array {
 }
 
 impl Array {
-    fn weight(&self, row: usize, column: usize) -> f32 {
-        let panel = self.weights.get(column / PANEL * ARRAY + row);
-        panel.and_then(|panel| panel.get(column % PANEL)).copied().unwrap_or_default()
-    }
-
     /// Puts the weights of these rows side by side into `picked`.
     fn pick(&mut self, active: &[(usize, usize)]) {
         self.picked.clear();
@@ -167,7 +162,12 @@ pub(super) fn multiply(array: &mut Array, memory: &mut OnChip, body: &MatMul) ->
         turn(array, memory, (&src, &active), (&dst, columns), body.accumulate.overwrites());
         return Ok(());
     }
-    if active.is_empty() && !body.accumulate.overwrites() {
+    if active.is_empty() {
+        // a HIGH pass adds nothing, or leaves nothing
+        let zeros = vec![0.0; dst.elements()];
+        for index in 0..if body.accumulate.overwrites() { dst.partitions() } else { 0 } {
+            dst.write(memory, index, &zeros);
+        }
         return Ok(());
     }
     pack(array, memory, &src, &active);
@@ -229,25 +229,37 @@ fn turn(
     (dst, columns): (&Operand, usize),
     overwrite: bool,
 ) {
-    // by column of the moving data, what is not zero in it: row and number
-    let mut columns_of_moving: Vec<Vec<(usize, f32)>> = vec![Vec::new(); src.elements()];
+    // by column of the moving data, what is not zero in it: row and number;
+    // a permutation has one, what else there is comes after it in order
+    let mut firsts: Vec<Option<(usize, f32)>> = vec![None; src.elements()];
+    let mut others = Vec::new();
     array.row.resize(src.elements(), 0.0);
     for (row, index) in active {
         src.read_into(memory, *index, &mut array.row);
-        for (column, value) in columns_of_moving.iter_mut().zip(&array.row) {
-            if *value != 0.0 {
-                column.push((*row, *value));
+        for (column, (first, value)) in firsts.iter_mut().zip(&array.row).enumerate() {
+            match first {
+                _ if *value == 0.0 => {}
+                None => *first = Some((*row, *value)),
+                Some(_) => others.push((column, *row, *value)),
             }
         }
     }
-    let mut sums = vec![0.0; src.elements()];
     for index in 0..dst.partitions() {
         let column = columns + index;
-        for (sum, terms) in sums.iter_mut().zip(&columns_of_moving) {
-            let terms = terms.iter().map(|(row, value)| array.weight(*row, column) * value);
-            *sum = terms.reduce(|sum, term| sum + term).unwrap_or_default();
+        let panel = array.weights.chunks_exact(ARRAY).nth(column / PANEL).unwrap_or_default();
+        let term = |row: usize, value: f32| {
+            let weights = panel.get(row).and_then(|weights| weights.get(column % PANEL));
+            weights.map_or(0.0, |weight| weight * value)
+        };
+        for (sum, first) in array.row.iter_mut().zip(&firsts) {
+            *sum = first.map_or(0.0, |(row, value)| term(row, value));
         }
-        store(memory, dst, index, &sums, overwrite);
+        for (column, row, value) in &others {
+            if let Some(sum) = array.row.get_mut(*column) {
+                *sum += term(*row, *value);
+            }
+        }
+        store(memory, dst, index, &array.row, overwrite);
     }
 }
 

@@ -197,7 +197,6 @@ fn multiply<S: Simd>(simd: S, factors: Factors<'_>, to: Target<'_>) {
     if to.stride == 0 || factors.between < depth {
         return;
     }
-    // an empty sum is 0: a pass without rows has blocks of no rows
     let blocks = to.count.div_ceil(width);
     let mut tile = [0.0; PANEL * MOST_WIDTH];
     for block in 0..blocks {

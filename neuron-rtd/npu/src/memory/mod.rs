@@ -6,6 +6,7 @@
 mod buffer;
 mod onchip;
 mod operand;
+mod store;
 mod walk;
 
 pub use buffer::Buffer;

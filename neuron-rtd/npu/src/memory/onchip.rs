@@ -1,7 +1,10 @@
 //! SBUF and PSUM: 128 partitions each.
 
+use std::ops::Range;
+
 use neuron_core::instance::Arch;
 
+use super::store::Store;
 use crate::fault::Fault;
 use crate::geometry::{PARTITIONS, PSUM_PARTITION_BYTES, sbuf_partition_bytes};
 
@@ -23,13 +26,13 @@ const GAP: usize = 2 << 10;
 /// A memory of 128 partitions of the same size.
 #[derive(Debug, Clone)]
 pub struct Partitioned {
-    bytes: Vec<u8>,
+    bytes: Store,
     size: usize,
 }
 
 impl Partitioned {
     fn new(size: usize) -> Self {
-        Self { bytes: vec![0; PARTITIONS * (size + GAP)], size }
+        Self { bytes: Store::zeros(PARTITIONS * (size + GAP)), size }
     }
 
     /// Bytes from a partition to the next.
@@ -44,26 +47,40 @@ impl Partitioned {
 
     /// The bytes of a partition; none from partition 128 on.
     pub fn partition(&self, partition: usize) -> &[u8] {
-        let start = partition.saturating_mul(self.stride());
-        self.bytes.get(start..start.saturating_add(self.size)).unwrap_or_default()
+        self.onwards(partition).get(..self.size).unwrap_or_default()
     }
 
     /// The bytes of a partition, to write.
     pub fn partition_mut(&mut self, partition: usize) -> &mut [u8] {
-        let start = partition.saturating_mul(self.stride());
-        self.bytes.get_mut(start..start.saturating_add(self.size)).unwrap_or_default()
+        self.span_mut(partition, 0..self.size)
+    }
+
+    /// The bytes of a partition, to write those of the span only.
+    pub(crate) fn span_mut(&mut self, partition: usize, span: Range<usize>) -> &mut [u8] {
+        let size = self.size;
+        self.onwards_mut(partition, 1, span).get_mut(..size).unwrap_or_default()
     }
 
     /// The bytes of a partition and of all after it, [`Partitioned::stride`]
     /// apart.
-    pub(crate) fn from(&self, partition: usize) -> &[u8] {
-        self.bytes.get(partition.saturating_mul(self.stride())..).unwrap_or_default()
+    pub(crate) fn onwards(&self, partition: usize) -> &[u8] {
+        let start = partition.saturating_mul(self.stride());
+        self.bytes.bytes.get(start..).unwrap_or_default()
     }
 
-    /// The same, to write.
-    pub(crate) fn from_mut(&mut self, partition: usize) -> &mut [u8] {
-        let start = partition.saturating_mul(self.stride());
-        self.bytes.get_mut(start..).unwrap_or_default()
+    /// The same, to write the span of so many partitions only.
+    pub(crate) fn onwards_mut(
+        &mut self,
+        partition: usize,
+        partitions: usize,
+        span: Range<usize>,
+    ) -> &mut [u8] {
+        let stride = self.stride();
+        let start = partition.saturating_mul(stride);
+        for row in (0..partitions).map(|index| start.saturating_add(index * stride)) {
+            self.bytes.note(row.saturating_add(span.start)..row.saturating_add(span.end));
+        }
+        self.bytes.bytes.get_mut(start..).unwrap_or_default()
     }
 }
 
@@ -120,7 +137,7 @@ impl OnChip {
     pub fn sbuf_run_mut(&mut self, address: i64, length: usize) -> Result<&mut [u8], Fault> {
         let (partition, byte) = sbuf_place(address)?;
         let end = byte.saturating_add(length);
-        let run = self.sbuf.partition_mut(partition).get_mut(byte..end);
+        let run = self.sbuf.span_mut(partition, byte..end).get_mut(byte..end);
         run.ok_or_else(|| outside(address, length))
     }
 }
@@ -159,5 +176,6 @@ mod tests {
         assert!(memory.sbuf_run(at, 5).is_err());
         assert!(memory.sbuf_run(-1, 1).is_err());
         assert!(memory.sbuf_run(128 * 0x4_0000, 1).is_err());
+        assert!(memory.sbuf_run_mut(at, 5).is_err() && memory.sbuf_run_mut(0, 0).is_ok());
     }
 }

@@ -112,7 +112,7 @@ impl Operand {
 
     /// Writes bits to its `index`th partition, in walk order.
     pub fn put_bits(&self, memory: &mut OnChip, index: usize, row: &[u32]) {
-        let bytes = memory.region_mut(self.region).partition_mut(self.first + index);
+        let bytes = memory.region_mut(self.region).span_mut(self.first + index, self.walk.span());
         for (at, run) in self.walk.runs().zip(row.chunks(self.walk.count())) {
             self.element.store_run(run, bytes, at, self.walk.step());
         }
@@ -124,7 +124,7 @@ impl Operand {
         let start = self.walk.side_by_side(self.element.bytes() as isize)?;
         let region = memory.region(self.region);
         let stride = region.stride();
-        Some((region.from(self.first).get(start..)?, stride))
+        Some((region.onwards(self.first).get(start..)?, stride))
     }
 
     /// As [`Operand::rows`], where they lie side by side in reverse: from the
@@ -132,7 +132,7 @@ impl Operand {
     pub(crate) fn rows_backwards<'m>(&self, memory: &'m OnChip) -> Option<(&'m [u8], usize)> {
         let start = self.walk.backwards(self.element.bytes() as isize)?;
         let region = memory.region(self.region);
-        Some((region.from(self.first).get(start..)?, region.stride()))
+        Some((region.onwards(self.first).get(start..)?, region.stride()))
     }
 
     /// As [`Operand::rows`], to write, where it is fp32.
@@ -143,14 +143,14 @@ impl Operand {
         let start = self.walk.side_by_side(4)?;
         let region = memory.region_mut(self.region);
         let stride = region.stride();
-        let bytes = region.from_mut(self.first);
+        let bytes = region.onwards_mut(self.first, self.partitions, self.walk.span());
         Some((bytes.get_mut(start..)?, stride))
     }
 
     /// Adds numbers to those of its `index`th partition, in fp32, and rounds
     /// the sums to its type.
     pub fn add(&self, memory: &mut OnChip, index: usize, row: &[f32]) {
-        let bytes = memory.region_mut(self.region).partition_mut(self.first + index);
+        let bytes = memory.region_mut(self.region).span_mut(self.first + index, self.walk.span());
         for (at, run) in self.walk.runs().zip(row.chunks(self.walk.count())) {
             self.element.add_run(run, bytes, at, self.walk.step());
         }
@@ -158,7 +158,7 @@ impl Operand {
 
     /// Writes numbers to its `index`th partition, rounded to its type.
     pub fn write(&self, memory: &mut OnChip, index: usize, row: &[f32]) {
-        let bytes = memory.region_mut(self.region).partition_mut(self.first + index);
+        let bytes = memory.region_mut(self.region).span_mut(self.first + index, self.walk.span());
         for (at, run) in self.walk.runs().zip(row.chunks(self.walk.count())) {
             self.element.encode_run(run, bytes, at, self.walk.step());
         }

@@ -16,6 +16,8 @@ pub(super) struct Walk {
     /// Steps and counts between runs, innermost first, then counts of 1.
     outer: [(isize, usize); DIMENSIONS],
     runs: usize,
+    /// All bytes of all elements lie here.
+    span: (usize, usize),
 }
 
 impl Walk {
@@ -36,6 +38,7 @@ impl Walk {
             count: 1,
             outer: [(0, 1); DIMENSIONS],
             runs: 1,
+            span: (0, 0),
         };
         let first = isize::try_from(walk.first).ok()?;
         let (mut least, mut most, mut dimensions) = (first, first, 0);
@@ -67,12 +70,18 @@ impl Walk {
         }
         walk.runs = walk.outer.iter().map(|(_, count)| count).product();
         let end = usize::try_from(most.checked_add(size)?).ok()?;
-        (least >= 0 && end <= live).then_some(walk)
+        walk.span = (usize::try_from(least).ok()?, end);
+        (end <= live).then_some(walk)
     }
 
     /// Elements.
     pub(super) const fn elements(&self) -> usize {
         self.count * self.runs
+    }
+
+    /// The bytes from the first to the last that an element has.
+    pub(super) const fn span(&self) -> std::ops::Range<usize> {
+        self.span.0..self.span.1
     }
 
     /// Position of the first element, where all lie side by side in order.
@@ -165,6 +174,7 @@ mod tests {
                 assert_eq!(positions(&walk), expected, "{pattern} of {size}");
                 assert_eq!(walk.elements(), expected.len());
                 let end = expected.iter().max().unwrap() + size;
+                assert_eq!(walk.span(), *expected.iter().min().unwrap()..end);
                 assert!(Walk::find(&pattern, 400, size, end).is_some());
                 assert!(Walk::find(&pattern, 400, size, end - 1).is_none());
                 let least = u32::try_from(400 - expected.iter().min().unwrap()).unwrap();

@@ -10,8 +10,10 @@
 
 mod float;
 mod run;
+mod smooth;
 
 pub(crate) use float::{decode_bf16, decode_fp16};
+pub(crate) use smooth::Smooth;
 
 use neuron_core::isa::code::Dtype;
 

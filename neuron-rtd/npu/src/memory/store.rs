@@ -1,0 +1,85 @@
+//! Zeroed bytes that are used again: a core's memories are large, a program
+//! touches a part of them, and the host takes longer to give pages than the
+//! program needs to fill them.
+//!
+//! What is dropped is kept with zeros where it was written, a few of them, for
+//! the next of its size.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes that are noted as one.
+const PIECE: usize = 2 << 10;
+
+/// Most stores that are kept: the memories of eight cores.
+const MOST: usize = 16;
+
+static SPARE: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
+
+fn spare<T>(act: impl FnOnce(&mut Vec<Vec<u8>>) -> T) -> T {
+    act(&mut SPARE.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Bytes, of which those that may not be zero are noted.
+#[derive(Debug, Clone)]
+pub(super) struct Store {
+    pub(super) bytes: Vec<u8>,
+    written: Vec<bool>,
+}
+
+impl Store {
+    /// So many bytes, all zero.
+    pub(super) fn zeros(size: usize) -> Self {
+        let same = |kept: &mut Vec<Vec<u8>>| {
+            let index = kept.iter().position(|bytes| bytes.len() == size)?;
+            Some(kept.swap_remove(index))
+        };
+        let bytes = spare(same).unwrap_or_else(|| vec![0; size]);
+        Self { bytes, written: vec![false; size.div_ceil(PIECE)] }
+    }
+
+    /// Notes that these bytes will be written.
+    pub(super) fn note(&mut self, range: Range<usize>) {
+        let pieces = range.start / PIECE..range.end.div_ceil(PIECE).min(self.written.len());
+        if let Some(pieces) = self.written.get_mut(pieces) {
+            pieces.fill(true);
+        }
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        if spare(|kept| kept.len() >= MOST) {
+            return;
+        }
+        let mut bytes = std::mem::take(&mut self.bytes);
+        for (piece, written) in bytes.chunks_mut(PIECE).zip(&self.written) {
+            if *written {
+                piece.fill(0);
+            }
+        }
+        spare(|kept| kept.push(bytes));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_zero_again() {
+        // a size that no memory has
+        let size = 10 * PIECE + 17;
+        for round in 0..3 {
+            let mut store = Store::zeros(size);
+            assert!(store.bytes.len() == size && store.bytes.iter().all(|byte| *byte == 0));
+            for range in [0..1, PIECE - 1..PIECE + 1, 5 * PIECE..7 * PIECE, size - 1..size, 3..3] {
+                store.note(range.clone());
+                store.bytes[range].fill(round + 1);
+            }
+            store.note(size..size + 100);
+            assert_eq!(store.clone().bytes, store.bytes);
+        }
+        assert!(spare(|kept| kept.iter().filter(|bytes| bytes.len() == size).count()) > 0);
+    }
+}
