@@ -70,7 +70,9 @@
 
 mod activation;
 mod alu;
+pub mod collective;
 pub mod dma;
+pub mod errors;
 mod exec;
 pub mod fault;
 pub mod geometry;

@@ -39,6 +39,8 @@ pub enum Unmet {
         /// Whether it must be set; else it must be clear.
         set: bool,
     },
+    /// A collective: the ranks that have not posted.
+    Ranks(Vec<usize>),
 }
 
 impl fmt::Display for Unmet {
@@ -51,6 +53,7 @@ impl fmt::Display for Unmet {
             Self::Event { index, set: false } => {
                 write!(f, "event {index} is set and must be clear")
             }
+            Self::Ranks(missing) => write!(f, "ranks {missing:?} have not posted"),
         }
     }
 }
@@ -166,7 +169,7 @@ impl Sync {
     pub fn add(&mut self, index: u8, by: i64) -> Result<(), Fault> {
         let value = self.semaphore(index);
         let sum = u32::try_from(i64::from(value) + by).map_err(|_| {
-            Fault::shape(format!("semaphore {index} is {value} and cannot change by {by}"))
+            Fault::Semaphore(format!("semaphore {index} is {value} and cannot change by {by}"))
         })?;
         self.put(index, sum);
         Ok(())

@@ -44,7 +44,7 @@ pub(super) fn move_number(state: &mut State, engine: Engine, body: &Move) -> Res
 /// ALU_OP: arithmetic on registers.
 pub(super) fn alu(state: &mut State, engine: Engine, body: &Alu) -> Result<(), Fault> {
     word(body.dtype)?;
-    let op = scalar(body.op)?;
+    let op = scalar(body.op, body.dtype == Dtype::INT32)?;
     let first = state.register(engine, single(body.src0)?);
     let second = match body.src1_source {
         OperandSource::REGISTER => state.register(engine, single(body.src1)?),

@@ -10,7 +10,8 @@ use neuron_core::isa::Engine;
 use neuron_core::isa::body::pe::{ArrayGroup, LoadWeights, MatMul};
 use neuron_core::isa::code::{Dtype, Fp32Mode, TransposeMode};
 
-use super::Reach;
+use super::operands::Reach;
+use crate::errors::Errors;
 use crate::fault::Fault;
 use crate::geometry::ARRAY;
 use crate::memory::{OnChip, Operand, Region};
@@ -87,7 +88,12 @@ fn check_mode(mode: Fp32Mode, dtype: Dtype, fp32: &[Fp32Mode]) -> Result<(), Fau
 }
 
 /// MATMUL: dst\[m, n\] (+)= sum over k of weights\[k, m\] x src\[k, n\].
-pub(super) fn multiply(array: &Array, memory: &mut OnChip, body: &MatMul) -> Result<(), Fault> {
+pub(super) fn multiply(
+    array: &Array,
+    memory: &mut OnChip,
+    errors: &mut Errors,
+    body: &MatMul,
+) -> Result<(), Fault> {
     let reach = Reach { memory, engine: Engine::Pe };
     let src = reach.find(&body.src, body.rows, body.src_type)?;
     let transpose = match body.transpose_mode {
@@ -125,7 +131,11 @@ pub(super) fn multiply(array: &Array, memory: &mut OnChip, body: &MatMul) -> Res
         } else {
             sum(array, column, &moving, dst.elements())
         };
-        store(memory, &dst, index, sums, body.accumulate.overwrites());
+        let sums = store(memory, &dst, index, sums, body.accumulate.overwrites());
+        // a transpose moves numbers
+        if !transpose {
+            errors.look(&sums, dst.element());
+        }
     }
     Ok(())
 }
@@ -159,11 +169,18 @@ fn select(array: &Array, column: usize, moving: &[(usize, Vec<f32>)], count: usi
     sums.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-fn store(memory: &mut OnChip, dst: &Operand, index: usize, mut sums: Vec<f32>, overwrite: bool) {
+fn store(
+    memory: &mut OnChip,
+    dst: &Operand,
+    index: usize,
+    mut sums: Vec<f32>,
+    overwrite: bool,
+) -> Vec<f32> {
     if !overwrite {
         for (sum, old) in sums.iter_mut().zip(dst.read(memory, index)) {
             *sum += old;
         }
     }
     dst.write(memory, index, &sums);
+    sums
 }

@@ -9,6 +9,7 @@
 //! rounded fp32r and packed types are left out: no record uses them.
 
 mod float;
+mod integer;
 
 use neuron_core::isa::code::Dtype;
 

@@ -5,6 +5,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 pub(crate) mod neff;
+pub(crate) mod oracle;
+pub(crate) mod ranks;
 
 use std::fs;
 use std::io::Write as _;
