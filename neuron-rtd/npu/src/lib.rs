@@ -71,6 +71,7 @@
 mod activation;
 mod alu;
 pub mod collective;
+mod device;
 pub mod dma;
 pub mod errors;
 mod exec;

@@ -182,7 +182,8 @@ impl Sync {
         }
     }
 
-    fn put(&mut self, index: u8, value: u32) {
+    /// Writes a semaphore.
+    pub fn put(&mut self, index: u8, value: u32) {
         if let Some(semaphore) = self.semaphores.get_mut(usize::from(index)) {
             *semaphore = value;
         }

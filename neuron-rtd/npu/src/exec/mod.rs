@@ -63,7 +63,7 @@ pub(crate) enum Flow {
 /// Runs one instruction, without its waits and updates.
 pub(crate) fn execute(
     state: &mut State,
-    hbm: &Hbm,
+    hbm: &mut Hbm,
     site: Site<'_>,
     instruction: &Instruction,
 ) -> Result<Flow, Fault> {
@@ -125,6 +125,13 @@ pub(crate) fn execute(
         (Body::Branch(body), _) => return control::branch(state, site, body),
         (Body::RangeClear(body), _) => control::range_clear(&mut state.sync, body)?,
         (Body::PseudoTensorLoad(body), _) => control::tensor_load(state, hbm, site, body)?,
+        (Body::TensorLoad(body), _) => control::load(state, hbm, site, body)?,
+        (Body::TensorStore(body), _) => control::store(state, hbm, site, body)?,
+        (Body::Write(body), _) => control::write(state, hbm, site, body)?,
+        (Body::PollSemaphore(body), _) => control::poll(state, hbm, site, body)?,
+        (Body::DmaIndirect(body), _) => {
+            return crate::dma::indirect(state, site, body).map(Flow::Queue);
+        }
         (Body::DmaDirect(body), _) => {
             return crate::dma::direct(state, site, opcode, body).map(Flow::Queue);
         }
@@ -207,7 +214,7 @@ mod tests {
         let program = CoreProgram::default();
         let engine = info.engines.iter().next().unwrap();
         let site = Site { core: 0, cores: 1, engine, slot: 0, next: None, program: &program };
-        let result = execute(&mut state, &Hbm::default(), site, &instruction);
+        let result = execute(&mut state, &mut Hbm::default(), site, &instruction);
         !matches!(result, Err(Fault::Opcode))
     }
 
@@ -236,9 +243,9 @@ mod tests {
         let engine = Engine::Sp;
         let site = Site { core: 0, cores: 1, engine, slot: 0, next: None, program: &program };
         let mut instruction = instruction.unwrap();
-        assert!(execute(&mut state, &Hbm::default(), site, &instruction).is_ok());
+        assert!(execute(&mut state, &mut Hbm::default(), site, &instruction).is_ok());
         instruction.header.opcode = Opcode::MATMUL;
-        let error = execute(&mut state, &Hbm::default(), site, &instruction).unwrap_err();
+        let error = execute(&mut state, &mut Hbm::default(), site, &instruction).unwrap_err();
         assert_eq!(error, Fault::Engine);
     }
 }
