@@ -173,7 +173,7 @@ fn words_are_loaded_and_stored() {
     let from_hbm = vec![plain(Opcode::TENSOR_LOAD, load), store(6)];
     assert_eq!(run(from_hbm).unwrap()[..7], [1002, 1004, 1006, 1018, 1020, 1022, 0]);
     // the input as it stands in SBUF: the next partition has the next row
-    let far = i32::try_from(0x4_0000 / 4).unwrap();
+    let far = 0x4_0000 / 4;
     let sbuf = TensorLoad { address: Addr8(SBUF + 4), steps: [1, far], ..load };
     let from_sbuf = vec![plain(Opcode::TENSOR_LOAD, sbuf), store(6)];
     assert_eq!(run(from_sbuf).unwrap()[..6], [1001, 1002, 1003, 1017, 1018, 1019]);
