@@ -5,7 +5,6 @@
 
 mod support;
 
-use neuron_core::neff::Usage;
 use npu::number::Element;
 use npu::{Program, Tensors};
 use support::{Random, fp64, numpy};
