@@ -151,12 +151,16 @@ fn transfer(site: Site<'_>, desc: &doc::Transfer) -> Result<Transfer, Fault> {
     let word = |word: &Option<String>| word.as_deref().unwrap_or("uint8").to_owned();
     let (source, target) = (word(&desc.from_dtype), word(&desc.to_dtype));
     let change = match (desc.op.as_deref(), desc.transpose_shape.as_deref()) {
-        (None | Some("copy"), None) if source == target => Change::None,
+        (None | Some("copy"), None) if source == target && desc.transpose_op.is_none() => {
+            Change::None
+        }
         (Some("cast"), None) => {
             Change::Convert(Element::of_word(&source)?, Element::of_word(&target)?)
         }
         // Blocks of real files that turn tiles have no `op`.
-        (None, Some([1, 1, rows, columns])) if source == target => {
+        (None, Some([1, 1, rows, columns]))
+            if source == target && matches!(desc.transpose_op.as_deref(), None | Some("WZXY")) =>
+        {
             let size = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
             let element = desc.transpose_element_size.map_or(0, size);
             Change::Transpose { rows: size(*rows), columns: size(*columns), element }
