@@ -7,8 +7,9 @@ mod support;
 
 use neuron_core::isa::activation::{ACTIVATIONS, Activation};
 use neuron_core::isa::address::Addr4;
-use neuron_core::isa::body::act::{Activate, ReadAccumulator};
+use neuron_core::isa::body::act::{Activate, ActivateQuantize, ReadAccumulator};
 use neuron_core::isa::code::{AccumulatorCmd, BiasSource, Dtype, DtypePair, ImmSource};
+use neuron_core::isa::value::Fp32;
 use neuron_core::isa::{Engine, Opcode};
 use support::neff::{GAP, plain, whole};
 use support::oracle::{COUNT, Fill, Near, oracle, stops};
@@ -167,5 +168,36 @@ fn running_sums() {
     oracle.same(&input, (Dtype::FP32, 1), Engine::Act, work, expression);
     let work = vec![record(AccumulatorCmd::ZERO_ACCUMULATE), record(AccumulatorCmd::ZERO), read];
     oracle.same(&input, (Dtype::FP32, 1), Engine::Act, work, "-np.zeros((128, 1))");
+    oracle.check();
+}
+
+/// Sums of integers become numbers, go through a function and become 8 bits.
+#[test]
+fn quantized_results() {
+    let Some(mut oracle) = oracle(97) else { return };
+    let fp32 = Fp32::new;
+    for (function, formula) in [("RELU", "np.maximum(X, f(0))"), ("COPY", "X")] {
+        for (dtype, low, high) in [(Dtype::UINT8, 0, 255), (Dtype::INT8, -128, 127)] {
+            let body = ActivateQuantize {
+                quant_scale: fp32(8.5),
+                src: whole(0, COUNT),
+                types: DtypePair::new(Dtype::INT32, Dtype::FP32).unwrap(),
+                dst_type: dtype,
+                channels: 128,
+                function: Activation::from_name(function).unwrap(),
+                dequant_scale: fp32(0.0125),
+                bias: Addr4(GAP),
+                zero_point: 3f32.to_bits(),
+                dst: whole(2, COUNT),
+            };
+            let work = vec![plain(Opcode::ACTIVATE_QUANTIZE, body)];
+            let inputs =
+                [(Dtype::INT32, COUNT, Fill::Whole(-2000, 2000)), (Dtype::FP32, 1, Fill::Normal)];
+            let x = formula.replace('X', "(a * f(0.0125) + b)");
+            let expression = format!("np.clip(np.rint({x} * f(8.5) + f(3)), {low}, {high})");
+            let output = (dtype, COUNT);
+            oracle.case(Near::Same, &inputs, output, Engine::Act, work, &expression);
+        }
+    }
     oracle.check();
 }

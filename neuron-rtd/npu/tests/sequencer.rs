@@ -8,7 +8,10 @@ use neuron_core::isa::address::{Addr8, Location};
 use neuron_core::isa::body::control::{
     Alu, Branch, Move, PollSemaphore, RegisterPair, TensorLoad, TensorStore, Write,
 };
-use neuron_core::isa::code::{AluOp, BranchCompare, BranchTarget, Dtype, OperandSource};
+use neuron_core::isa::body::pseudo::Pseudo;
+use neuron_core::isa::code::{
+    AluOp, BranchCompare, BranchTarget, Dtype, OperandSource, PseudoKind,
+};
 use neuron_core::isa::{Engine, Instruction, Opcode};
 use npu::{Fault, Program, Stop, Tensors};
 use support::neff::{GAP, Small, plain, wait};
@@ -262,4 +265,19 @@ fn semaphores_are_folded() {
         assert_eq!(run(work).unwrap()[..2], [result, result], "{op}");
     }
     assert!(matches!(fault(vec![poll(AluOp::MIN, 17)]), Fault::Shape(_)));
+}
+
+/// What stands after the end of a program is not looked at.
+#[test]
+fn an_exit_ends_the_engine() {
+    let exit = |kind| plain(Opcode::PSEUDO_INST, Pseudo { kind });
+    let work = vec![set(40, 9), store(1)];
+    let mut file = Small::around(&[64], 64, Engine::Pool, work);
+    file.on(Engine::Pool).push(exit(PseudoKind::EXIT_EXECUTION));
+    file.on(Engine::Pool).push(wait(99, 1));
+    let tensors: Tensors = [("a".to_owned(), vec![0; 128 * 64])].into();
+    let out = Program::from_neff(&file.build()).unwrap().run(&tensors).unwrap();
+    assert_eq!(out["out"][0], 9);
+    let other = fault(vec![exit(PseudoKind::LIBRARY_RELOAD)]);
+    assert!(matches!(other, Fault::NotUnderstood(_)), "{other}");
 }

@@ -1,8 +1,9 @@
 //! The activation engine: ACTIVATE and its running sum (isa-layouts.md §3.6;
-//! the sum: neuroncore.md §2.2).
+//! the sum: neuroncore.md §2.2), and ACTIVATE_QUANTIZE (public notes on the
+//! vendor's headers).
 
 use neuron_core::isa::Engine;
-use neuron_core::isa::body::act::Activate;
+use neuron_core::isa::body::act::{Activate, ActivateQuantize};
 use neuron_core::isa::code::{AccumulatorCmd, BiasSource};
 
 use super::State;
@@ -46,6 +47,28 @@ pub(super) fn activate(state: &mut State, body: &Activate) -> Result<(), Fault> 
     for (sum, row) in state.sums.iter_mut().skip(src.first()).zip(&rows) {
         let start = if reset { 0.0 } else { *sum };
         *sum = if adds { row.iter().fold(start, |sum, value| sum + value) } else { start };
+    }
+    write_all(state, &dst, &rows);
+    Ok(())
+}
+
+/// dst = function(src x first scale + bias) x second scale + zero point, each
+/// product and sum rounded to fp32, then as usual into the type of the result.
+pub(super) fn quantize(state: &mut State, body: &ActivateQuantize) -> Result<(), Fault> {
+    let engine = Engine::Act;
+    let function = function(body.function)?;
+    let reach = state.reach(engine);
+    let src = reach.find(&body.src, body.channels, body.types.low())?;
+    let dst = reach.find(&body.dst, body.channels, body.dst_type)?;
+    same_size(&src, &dst)?;
+    let bias = column(state, engine, body.bias.0, body.channels, body.types.high())?;
+    let (before, after) = (body.dequant_scale.get(), body.quant_scale.get());
+    let zero = f32::from_bits(body.zero_point);
+    let mut rows = read_all(&state.memory, &src);
+    for (row, bias) in rows.iter_mut().zip(&bias) {
+        for value in row {
+            *value = function(f64::from(*value * before + bias)) as f32 * after + zero;
+        }
     }
     write_all(state, &dst, &rows);
     Ok(())

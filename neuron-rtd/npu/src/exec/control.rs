@@ -6,7 +6,10 @@ use neuron_core::isa::body::control::{
     Alu, Branch, Move, PollSemaphore, PseudoTensorLoad, RangeClear, RegisterPair, TensorLoad,
     TensorStore, Write,
 };
-use neuron_core::isa::code::{BranchCompare, BranchTarget, Dtype, OperandSource, RangeMode};
+use neuron_core::isa::body::pseudo::Pseudo;
+use neuron_core::isa::code::{
+    BranchCompare, BranchTarget, Dtype, OperandSource, PseudoKind, RangeMode,
+};
 
 use super::{Flow, Site, State};
 use crate::alu::scalar;
@@ -93,6 +96,14 @@ pub(super) fn branch(state: &State, site: Site<'_>, body: &Branch) -> Result<Flo
     let slot = slot.and_then(|slot| usize::try_from(slot).ok());
     slot.map(Flow::Jump)
         .ok_or_else(|| Fault::address(format!("a branch by {} bytes", body.distance)))
+}
+
+/// PSEUDO_INST: the end of the program.
+pub(super) fn pseudo(body: Pseudo) -> Result<Flow, Fault> {
+    match body.kind {
+        PseudoKind::EXIT_EXECUTION => Ok(Flow::Halt),
+        other => Err(Fault::unknown(format!("pseudo instruction {other}"))),
+    }
 }
 
 /// EVENT_SEMAPHORE_RANGE_CLEAR.

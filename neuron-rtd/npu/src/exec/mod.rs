@@ -82,6 +82,7 @@ pub(crate) fn execute(
             pe::multiply(&state.array, &mut state.memory, &mut state.errors, body)?;
         }
         (Body::Activate(body), _) => act::activate(state, body)?,
+        (Body::ActivateQuantize(body), _) => act::quantize(state, body)?,
         (Body::ReadAccumulator(body), _) => accumulate::read(state, engine, body)?,
         (Body::Unary(body), _) => unary(state, engine, opcode, body)?,
         (Body::TensorTensor(body), _) => tensor_tensor(state, engine, opcode, body)?,
@@ -120,6 +121,7 @@ pub(crate) fn execute(
         // Its size was used by the transfer before it.
         (Body::Extension(_), _) => {}
         (Body::Halt(_), _) => return Ok(Flow::Halt),
+        (Body::Pseudo(body), _) => return control::pseudo(*body),
         (Body::Move(body), _) => control::move_number(state, site.engine, body)?,
         (Body::Alu(body), _) => control::alu(state, site.engine, body)?,
         (Body::Branch(body), _) => return control::branch(state, site, body),
