@@ -194,7 +194,7 @@ fn quantized_results() {
             let inputs =
                 [(Dtype::INT32, COUNT, Fill::Whole(-2000, 2000)), (Dtype::FP32, 1, Fill::Normal)];
             let x = formula.replace('X', "(a * f(0.0125) + b)");
-            let expression = format!("np.clip(np.rint({x} * f(8.5) + f(3)), {low}, {high})");
+            let expression = format!("np.clip(np.trunc({x} * f(8.5) + f(3)), {low}, {high})");
             let output = (dtype, COUNT);
             oracle.case(Near::Same, &inputs, output, Engine::Act, work, &expression);
         }
