@@ -4,8 +4,9 @@
 
 mod support;
 
+use neuron_core::isa::body::control::Move;
 use neuron_core::isa::body::tensor::{ScalarTensorTensor, TensorScalar, TensorTensor, Unary};
-use neuron_core::isa::code::{AluOp, Dtype, DtypePair, ImmSource, Reverse};
+use neuron_core::isa::code::{AluOp, Dtype, DtypePair, ImmSource, OperandSource, Reverse};
 use neuron_core::isa::{Engine, Opcode};
 use npu::Fault;
 use support::neff::{GAP, plain, whole};
@@ -175,6 +176,18 @@ fn a_tensor_and_scalars() {
     let inputs = [(Dtype::BFLOAT16, COUNT), (Dtype::FP32, 1), (Dtype::FP32, 1)];
     let expression = "np.minimum(np.maximum(a, b), c)";
     oracle.same(&inputs, output, Engine::Dve, work, expression);
+    // a register holds the address of the column
+    let column = Move {
+        count: 1,
+        dtype: Dtype::UINT32,
+        source: OperandSource::IMMEDIATE,
+        register: 11,
+        value: GAP,
+    };
+    let mut body = tensor_scalar(AluOp::ADD, AluOp::BYPASS, Reverse::NONE);
+    (body.imm0_source, body.imm0) = (ImmSource::REG_PTR, 11);
+    let work = vec![plain(Opcode::MOVE, column), plain(Opcode::TENSOR_SCALAR, body)];
+    oracle.same(&inputs[..2], output, Engine::Dve, work, "a + b");
     oracle.check();
 }
 
