@@ -37,7 +37,7 @@ fn no_record_of_any_opcode_panics() {
     let nop: Instruction = plain(Opcode::NOP, Nop::default());
     for row in TABLE {
         let engine = row.engines.iter().next().unwrap();
-        let good = Small::around(&[64], 64, engine, vec![nop.clone(), nop.clone()]).build();
+        let good = Small::around(&[64], 64, engine, vec![nop, nop]).build();
         let begin = Instant::now();
         for target in ["cayman", "sunda"] {
             for round in 0..6 {
