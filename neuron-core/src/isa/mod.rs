@@ -39,8 +39,6 @@
 //! * Which byte gives `trace=START` in NOTIFY.
 //! * Fields that v4 adds to LDWEIGHTS and MATMUL; their bytes are in the rest.
 //! * Layouts that byte 15 of PSEUDO_DMA_DIRECT2D selects, but for DIRECT2D.
-//! * Numbers of reductions over three and four dimensions, of most branch
-//!   conditions and of most collectives.
 //!
 //! # Opcodes
 #![doc = include_str!("opcodes.md")]

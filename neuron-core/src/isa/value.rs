@@ -29,6 +29,12 @@ impl Serialize for Fp32 {
     }
 }
 
+/// For each of 32 partitions, the one that it copies from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(transparent)]
+pub struct LaneMap(pub [u8; 32]);
+newtype_field!(LaneMap([u8; 32]));
+
 /// A name of `N` bytes, zero padded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Name<const N: usize>(pub [u8; N]);

@@ -3,7 +3,9 @@
 
 use neuron_core::isa::{Engine, Instruction};
 
+use crate::collective::Post;
 use crate::dma::Job;
+use crate::errors::Errors;
 
 /// Where an instruction stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,8 +21,8 @@ pub struct At {
 /// Sees a run. Every method does nothing unless it is given.
 ///
 /// The calls of one engine are in program order: `begin` once the waits hold,
-/// then `queued` if the instruction starts a transfer, then `end` after the
-/// updates. `transferred` follows `queued` in the order of each queue.
+/// then `queued` if the instruction starts a transfer, or `posted`, then `end`
+/// after the updates. `transferred` follows `queued` in the order of each queue.
 pub trait Observer {
     /// An instruction's waits hold; nothing of it has happened.
     fn begin(&mut self, _at: At, _instruction: &Instruction) {}
@@ -30,6 +32,13 @@ pub trait Observer {
     fn queued(&mut self, _at: At, _job: &Job) {}
     /// A job of a core is done, with its semaphore.
     fn transferred(&mut self, _core: usize, _job: &Job) {}
+    /// An instruction gave its part to a collective.
+    fn posted(&mut self, _at: At, _post: &Post) {}
+    /// A collective is done, with the updates of its records.
+    fn collected(&mut self, _posts: &[Post]) {}
+    /// An instruction produced numerical errors; comes before its `end`, and
+    /// not at all where there are none.
+    fn errors(&mut self, _at: At, _errors: &Errors) {}
 }
 
 /// Sees nothing.

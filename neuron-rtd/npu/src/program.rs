@@ -64,7 +64,7 @@ pub struct Program {
 }
 
 /// The program of one physical core.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct CoreProgram {
     /// `sg00`.
     pub name: String,
@@ -73,6 +73,25 @@ pub struct CoreProgram {
     names: BTreeMap<String, u64>,
     tables: Vec<Vec<u64>>,
     blocks: BTreeMap<(u8, String, u64), DmaBlock>,
+    /// Ranks of each collective group, or why they cannot be read.
+    pub(crate) replica_groups: Result<Vec<Vec<usize>>, String>,
+    /// Pairs of ranks of each permute, or why they cannot be read.
+    pub(crate) routes: Result<Vec<Vec<Vec<usize>>>, String>,
+}
+
+impl Default for CoreProgram {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            streams: Default::default(),
+            variables: BTreeMap::new(),
+            names: BTreeMap::new(),
+            tables: Vec::new(),
+            blocks: BTreeMap::new(),
+            replica_groups: Ok(Vec::new()),
+            routes: Ok(Vec::new()),
+        }
+    }
 }
 
 impl CoreProgram {
@@ -175,9 +194,19 @@ fn member_error(member: &str, reason: impl Into<String>) -> LoadError {
     LoadError::Member { member: member.to_owned(), reason: reason.into() }
 }
 
+/// Lists of ranks, however deep.
+fn ranks<T: serde::de::DeserializeOwned + Default>(
+    lists: &Option<serde_json::Value>,
+) -> Result<T, String> {
+    let Some(lists) = lists else { return Ok(T::default()) };
+    serde_json::from_value(lists.clone()).map_err(|error| format!("lists of ranks: {error}"))
+}
+
 impl Loader<'_> {
     fn core(&mut self, subgraph: &Subgraph) -> Result<CoreProgram, LoadError> {
         let mut core = CoreProgram { name: subgraph.name.clone(), ..CoreProgram::default() };
+        core.replica_groups = ranks(&subgraph.definition.replica_groups);
+        core.routes = ranks(&subgraph.definition.src_target_pairs);
         for program in &subgraph.programs {
             let key = program.engine.key();
             let Some(engine) = Engine::ALL.into_iter().find(|engine| engine.key() == key) else {

@@ -9,9 +9,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use neuron_core::isa::body::Body;
-use neuron_core::isa::{Engine, Instruction, Record};
+use neuron_core::isa::{Engine, Instruction, Opcode, Record};
 use neuron_core::neff::Usage;
 
+use crate::collective::{self, Gathering, Post, States};
 use crate::dma::Job;
 use crate::exec::{self, Flow, Site, State};
 use crate::fault::Fault;
@@ -19,6 +20,7 @@ use crate::hbm::Hbm;
 use crate::observer::{At, Observer};
 use crate::program::{CoreProgram, Program};
 use crate::stop::{Blocked, Stop};
+use crate::sync::Unmet;
 
 /// Bytes of tensors by name.
 pub type Tensors = BTreeMap<String, Vec<u8>>;
@@ -65,25 +67,41 @@ impl Program {
         self.fill(&mut hbm, inputs, true)?;
         let mut cores: Vec<Core<'_>> =
             self.cores.iter().map(|core| Core::new(core, self)).collect();
-        let mut done = 0;
+        let (mut done, mut gathering) = (0, Gathering::default());
         loop {
             let before = done;
-            let (mut blocked, mut moved) = (Vec::new(), false);
+            let (mut blocked, mut moved, mut posts) = (Vec::new(), false, Vec::new());
             for (index, core) in cores.iter_mut().enumerate() {
-                let mut turn = Turn { core: index, hbm: &mut hbm, observer: &mut *observer };
+                let (count, hbm) = (self.cores.len(), &mut hbm);
+                let mut turn = Turn { core: index, cores: count, hbm, observer: &mut *observer };
                 for engine in Engine::ALL {
                     match turn.step(core, engine)? {
                         Step::Ran => done += 1,
+                        Step::Posted(post) => {
+                            done += 1;
+                            posts.push(post);
+                        }
                         Step::Ended => {}
                         Step::Waits(wait) => blocked.push(wait),
                     }
                 }
                 moved |= turn.transfer(core)?;
             }
+            for post in posts {
+                let at = post.at;
+                if let Some(posts) = gathering.post(post).map_err(stop_at(&cores, at))? {
+                    collect(&posts, &mut hbm, &mut cores, observer).map_err(stop_at(&cores, at))?;
+                }
+            }
             if done > limits.instructions {
                 return Err(Stop::Instructions(limits.instructions));
             }
             if done == before && !moved {
+                blocked.extend(gathering.waiting().map(|(post, missing)| Blocked {
+                    at: post.at,
+                    opcode: Opcode::PSEUDO_TRIGGER_COLLECTIVE,
+                    unmet: vec![Unmet::Ranks(missing)],
+                }));
                 if blocked.is_empty() {
                     return self.outputs(&hbm, limits.output_bytes);
                 }
@@ -152,14 +170,48 @@ impl<'p> Core<'p> {
     }
 }
 
+/// A fault at a record that ran.
+fn stop_at(cores: &[Core<'_>], at: At) -> impl FnOnce(Fault) -> Stop {
+    let record = cores.get(at.core).and_then(|core| core.program.stream(at.engine).get(at.slot));
+    let (opcode, bytes) =
+        record.map_or((Opcode(0), [0; 64]), |record| (record.opcode(), record.encode()));
+    move |fault| Stop::Instruction { at, opcode, fault, bytes: Box::new(bytes) }
+}
+
+impl States for Vec<Core<'_>> {
+    fn state(&mut self, core: usize) -> Option<&mut State> {
+        self.get_mut(core).map(|core| &mut core.state)
+    }
+}
+
+/// Does a complete collective, then the updates of its records.
+fn collect(
+    posts: &[Post],
+    hbm: &mut Hbm,
+    cores: &mut Vec<Core<'_>>,
+    observer: &mut dyn Observer,
+) -> Result<(), Fault> {
+    collective::perform(posts, hbm, cores)?;
+    for post in posts {
+        if let Some(state) = cores.state(post.at.core) {
+            let registers = *state.registers(post.at.engine);
+            state.sync.update(&post.update, &registers)?;
+        }
+    }
+    observer.collected(posts);
+    Ok(())
+}
+
 enum Step {
     Ran,
+    Posted(Post),
     Ended,
     Waits(Blocked),
 }
 
 struct Turn<'t> {
     core: usize,
+    cores: usize,
     hbm: &'t mut Hbm,
     observer: &'t mut dyn Observer,
 }
@@ -175,7 +227,8 @@ impl Turn<'_> {
         };
         let at = At { core: self.core, engine, slot };
         let next = stream.get(slot + 1);
-        let site = Site { engine, slot, next, program: core.program };
+        let (core_number, cores, program) = (self.core, self.cores, core.program);
+        let site = Site { core: core_number, cores, engine, slot, next, program };
         let stop = |fault| Stop::Instruction {
             at,
             opcode: record.opcode(),
@@ -198,12 +251,24 @@ impl Turn<'_> {
         }
         self.observer.begin(at, instruction);
         let flow = exec::execute(&mut core.state, self.hbm, site, instruction).map_err(stop)?;
-        for block in blocks {
+        let errors = std::mem::take(&mut core.state.errors);
+        if !errors.is_none() {
+            self.observer.errors(at, &errors);
+        }
+        // the update of a collective comes with it
+        let updates = if matches!(flow, Flow::Post(_)) { 0 } else { usize::MAX };
+        for block in blocks.take(updates) {
             let registers = *core.state.registers(engine);
             core.state.sync.update(block, &registers).map_err(stop)?;
         }
+        let mut step = Step::Ran;
         let following = match flow {
             Flow::Next => slot + 1,
+            Flow::Post(post) => {
+                self.observer.posted(at, &post);
+                step = Step::Posted(post);
+                slot + 1
+            }
             Flow::Jump(target) if target <= stream.len() => target,
             Flow::Jump(target) => {
                 return Err(stop(Fault::Address(format!("a branch to slot {target}"))));
@@ -222,7 +287,7 @@ impl Turn<'_> {
             *slot = following;
         }
         self.observer.end(at, instruction);
-        Ok(Step::Ran)
+        Ok(step)
     }
 
     /// Does one job of every queue; tells whether there was one.

@@ -39,6 +39,8 @@ pub enum Unmet {
         /// Whether it must be set; else it must be clear.
         set: bool,
     },
+    /// A collective: the ranks that have not posted.
+    Ranks(Vec<usize>),
 }
 
 impl fmt::Display for Unmet {
@@ -51,6 +53,7 @@ impl fmt::Display for Unmet {
             Self::Event { index, set: false } => {
                 write!(f, "event {index} is set and must be clear")
             }
+            Self::Ranks(missing) => write!(f, "ranks {missing:?} have not posted"),
         }
     }
 }
@@ -203,7 +206,7 @@ impl Sync {
     pub fn add(&mut self, index: u8, by: i64) -> Result<(), Fault> {
         let value = self.semaphore(index);
         let sum = u32::try_from(i64::from(value) + by).map_err(|_| {
-            Fault::shape(format!("semaphore {index} is {value} and cannot change by {by}"))
+            Fault::Semaphore(format!("semaphore {index} is {value} and cannot change by {by}"))
         })?;
         self.put(index, sum);
         Ok(())
@@ -216,7 +219,8 @@ impl Sync {
         }
     }
 
-    fn put(&mut self, index: u8, value: u32) {
+    /// Writes a semaphore.
+    pub fn put(&mut self, index: u8, value: u32) {
         if let Some(semaphore) = self.semaphores.get_mut(usize::from(index)) {
             *semaphore = value;
         }

@@ -77,7 +77,7 @@ fn what_is_not_understood_stops_the_run() {
         run(&changed(&good, "sg00/dve.bin", |stream| stream[64 + at] = byte)).map(drop).unwrap_err()
     };
     // an opcode that no table has, one without a layout, one that only decodes
-    for (opcode, name) in [(0xfe, "OP_FE"), (0x45, "POOL"), (0x51, "TENSOR_TENSOR_BITVEC")] {
+    for (opcode, name) in [(0xfe, "OP_FE"), (0x45, "POOL"), (0x4d, "RNG")] {
         let error = try_it(0, opcode);
         let Stop::Instruction { at, bytes, .. } = &error else { panic!("{error}") };
         assert_eq!(*at, At { core: 0, engine: Engine::Dve, slot: 1 });
@@ -243,7 +243,7 @@ fn pool_cannot_reach_psum() {
     set.dst = whole(0, 1);
     set.dst.start.0 = neuron_core::isa::address::PSUM_BASE;
     let error = run(&small(Engine::Pool, vec![plain(Opcode::MEMSET, set)]).build()).unwrap_err();
-    assert!(matches!(error, Stop::Instruction { fault: Fault::Reach(_), .. }), "{error}");
+    assert!(matches!(error, Stop::Instruction { fault: Fault::Psum(_), .. }), "{error}");
 }
 
 /// A store that does not wait for the engine's result does not have it.

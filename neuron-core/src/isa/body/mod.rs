@@ -9,6 +9,7 @@ pub mod control;
 pub mod dma;
 pub mod pe;
 pub mod pseudo;
+pub mod select;
 pub mod tensor;
 
 use serde::Serialize;
@@ -117,6 +118,20 @@ bodies! {
     Memset(tensor::Memset),
     /// 92.
     AffineSelect(tensor::AffineSelect),
+    /// BC.
+    RangeSelect(select::RangeSelect),
+    /// 98.
+    ScalarSelect(select::ScalarSelect),
+    /// E8.
+    PredicatedScalar(select::PredicatedScalar),
+    /// 7C, 7D.
+    LaneReduce(select::LaneReduce),
+    /// 69.
+    MaskLoad(select::MaskLoad),
+    /// 67.
+    BufferLoad(select::BufferLoad),
+    /// 68.
+    Gather(select::Gather),
     /// A0.
     EventSemaphore(control::EventSemaphore),
     /// A1.

@@ -146,7 +146,8 @@ codes! {
 
 codes! {
     /// Dimensions that a reduction folds, innermost first. Captures print X;
-    /// the numbers for three and four dimensions are unknown.
+    /// the numbers for three and four dimensions are from public notes on the
+    /// vendor's headers.
     ReduceDims {
         /// Not a reduction.
         0 NONE "NONE",
@@ -154,6 +155,10 @@ codes! {
         2 X "X",
         /// Dimensions 0 and 1.
         3 XY "XY",
+        /// Dimensions 0 to 2.
+        4 XYZ "XYZ",
+        /// All four.
+        5 XYZW "XYZW",
     }
 }
 
@@ -173,15 +178,37 @@ codes! {
 }
 
 codes! {
-    /// Condition of a branch. ALWAYS and EQ are printed by captures; GT is
-    /// from public notes; the others are unknown.
+    /// Condition of a branch: the register against the number in the record,
+    /// or against another register. ALWAYS and EQ are printed by captures, GT
+    /// is in public notes on the runtime, the others are in public notes on
+    /// the compiler's tables.
     BranchCompare {
         /// Unconditional.
         0 ALWAYS "ALWAYS",
+        /// Less.
+        1 LT "LT",
+        /// Less or equal.
+        2 LE "LE",
         /// Equal.
         3 EQ "EQ",
+        /// Not equal.
+        4 NE "NE",
+        /// Greater or equal.
+        5 GE "GE",
         /// Greater.
         6 GT "GT",
+        /// Less than a register.
+        0x09 LT_REGISTER "LT_REGISTER",
+        /// Less than a register, or equal.
+        0x0a LE_REGISTER "LE_REGISTER",
+        /// Equal to a register.
+        0x0b EQ_REGISTER "EQ_REGISTER",
+        /// Not equal to a register.
+        0x0c NE_REGISTER "NE_REGISTER",
+        /// Greater than a register, or equal.
+        0x0d GE_REGISTER "GE_REGISTER",
+        /// Greater than a register.
+        0x0e GT_REGISTER "GT_REGISTER",
     }
 }
 
@@ -265,11 +292,67 @@ codes! {
 }
 
 codes! {
-    /// Kind of a collective. ALL_REDUCE is in the public sample; the numbers
-    /// of the others are unknown.
+    /// Kind of a collective. ALL_REDUCE is in the public sample; the other
+    /// numbers are in public notes on the compiler's tables.
     CollectiveKind {
         /// Same sum on every rank.
         1 ALL_REDUCE "ALL_REDUCE",
+        /// Each rank has its part of the sum.
+        2 REDUCE_SCATTER "REDUCE_SCATTER",
+        /// Each rank has the parts of all.
+        3 ALL_GATHER "ALL_GATHER",
+        /// Each rank has its part of every rank.
+        4 ALL_TO_ALL "ALL_TO_ALL",
+        /// Each rank has what another one has.
+        5 PERMUTE "PERMUTE",
+        /// The same, added to what is there.
+        6 PERMUTE_REDUCE "PERMUTE_REDUCE",
+        /// The next rank of a ring.
+        7 PERMUTE_IMPLICIT "PERMUTE_IMPLICIT",
+        /// The next rank of a ring, added to what is there.
+        8 PERMUTE_REDUCE_IMPLICIT "PERMUTE_REDUCE_IMPLICIT",
+        /// Parts of different sizes.
+        9 ALL_TO_ALL_V "ALL_TO_ALL_V",
+    }
+}
+
+codes! {
+    /// Fold over partitions (public notes on the vendor's headers).
+    LaneOp {
+        /// Sum.
+        0 ADD "ADD",
+        /// Sum of the elements, each times a factor.
+        1 AVERAGE "AVERAGE",
+        /// Largest.
+        2 MAX "MAX",
+        /// Bitwise or.
+        3 OR "OR",
+        /// Bitwise and.
+        4 AND "AND",
+        /// Bitwise exclusive or.
+        5 XOR "XOR",
+    }
+}
+
+codes! {
+    /// What a fold over partitions covers (public notes on the vendor's
+    /// headers).
+    LaneAxis {
+        /// Partitions and elements: one result.
+        0 ALL "ALL",
+        /// Partitions only: a result for each element.
+        1 PARTITIONS "PARTITIONS",
+    }
+}
+
+codes! {
+    /// What a gather does with an index outside of its buffer (public notes on
+    /// the vendor's headers).
+    IndexMiss {
+        /// Writes the number in the record.
+        0 IMMEDIATE_WRITE "IMMEDIATE_WRITE",
+        /// Leaves the result as it is.
+        1 SKIP_WRITE "SKIP_WRITE",
     }
 }
 

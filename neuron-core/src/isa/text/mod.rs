@@ -20,6 +20,7 @@ pub(crate) mod operands;
 pub(crate) mod parser;
 pub(crate) mod printer;
 pub(crate) mod register;
+pub(crate) mod select;
 pub(crate) mod tensor;
 pub(crate) mod token;
 pub(crate) mod value;

@@ -5,7 +5,7 @@
 //! on profiles for 41, 92, 9D, A7, A8 and offsets in registers
 //! (isa-layouts.md §3.4, §3.9, §4.2); all others are ours in the same manner.
 
-use super::{Outcome, Text, control, dma, tensor};
+use super::{Outcome, Text, control, dma, select, tensor};
 use crate::isa::body::Body;
 use crate::isa::code::{AluOp, Dtype};
 use crate::isa::header::Header;
@@ -29,6 +29,13 @@ pub(crate) fn visit<T: Text>(header: &Header, body: &mut Body, t: &mut T) -> Out
         Body::Iota(b) => tensor::iota(b, t),
         Body::Memset(b) => tensor::memset(b, t),
         Body::AffineSelect(b) => tensor::affine_select(b, t),
+        Body::RangeSelect(b) => select::range_select(b, t),
+        Body::ScalarSelect(b) => select::scalar_select(b, t),
+        Body::PredicatedScalar(b) => select::predicated_scalar(b, t),
+        Body::LaneReduce(b) => select::lane_reduce(b, t),
+        Body::MaskLoad(b) => t.item("masks", &mut b.map),
+        Body::BufferLoad(b) => select::buffer_load(b, t),
+        Body::Gather(b) => select::gather(b, t),
         Body::PoolConfig(b) => {
             t.item("command", &mut b.command)?;
             t.item_as("mask", &mut b.mask, |v| super::value::Hex(*v), |v| v.0)?;

@@ -20,7 +20,7 @@ use crate::isa::opcode::Opcode;
 use crate::isa::value::Fp32;
 
 /// Two operands whose types share a byte.
-fn pair<T: Text>(
+pub(super) fn pair<T: Text>(
     t: &mut T,
     types: &mut DtypePair,
     visit: impl FnOnce(&mut T, &mut Dtype, &mut Dtype) -> Outcome,
@@ -157,7 +157,7 @@ pub(crate) fn tensor_tensor<T: Text>(b: &mut TensorTensor, t: &mut T) -> Outcome
 
 /// An immediate is an address when it comes through a pointer, and raw bits
 /// in a bitwise record.
-fn immediate(bits: u32, source: ImmSource, bitwise: bool) -> Immediate {
+pub(super) fn immediate(bits: u32, source: ImmSource, bitwise: bool) -> Immediate {
     Immediate { bits, as_hex: bitwise || source != ImmSource::INSTRUCTION }
 }
 

@@ -8,10 +8,10 @@ use crate::isa::address::Addr4;
 use crate::isa::body::pe::{AccumulateFlags, ArrayGroup};
 use crate::isa::code::{
     AccumulatorCmd, AffineCompare, AluOp, BranchCompare, BranchTarget, CollectiveKind, DgeKind,
-    DmaCompute, Dtype, Fp32Mode, ImmSource, NotifyKind, OperandSource, OrderingMode, PseudoKind,
-    RangeMode, ReduceDims, Reverse, TransposeMode,
+    DmaCompute, Dtype, Fp32Mode, ImmSource, IndexMiss, LaneAxis, LaneOp, NotifyKind, OperandSource,
+    OrderingMode, PseudoKind, RangeMode, ReduceDims, Reverse, TransposeMode,
 };
-use crate::isa::value::Name;
+use crate::isa::value::{LaneMap, Name};
 
 /// A value with a text. Reading what was written gives the same value, but
 /// for floats in the style of the viewer, which are rounded.
@@ -91,6 +91,9 @@ codes!(
     Dtype,
     Fp32Mode,
     ImmSource,
+    IndexMiss,
+    LaneAxis,
+    LaneOp,
     NotifyKind,
     OperandSource,
     OrderingMode,
@@ -100,6 +103,20 @@ codes!(
     Reverse,
     TransposeMode
 );
+
+/// `0,1,2`, 32 numbers.
+impl Value for LaneMap {
+    fn show(&self, _: Style, out: &mut String) {
+        for (index, lane) in self.0.iter().enumerate() {
+            let gap = if index == 0 { "" } else { "," };
+            let _ = write!(out, "{gap}{lane}");
+        }
+    }
+    fn parse(text: &str) -> Option<Self> {
+        let lanes: Option<Vec<u8>> = parts(text).map(integer).collect();
+        lanes?.try_into().ok().map(Self)
+    }
+}
 
 fn group(text: &str) -> Option<ArrayGroup> {
     if let Some(number) = integer(text) {

@@ -147,8 +147,8 @@ pub struct Transfer {
     /// Type of the constant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constant_dtype: Option<String>,
-    /// Order of the dimensions after a transpose; real files have `WZXY`
-    /// (isa-layouts.md §5.3).
+    /// Order of the dimensions after a transpose: `WZXY` in real files, whose
+    /// last two dimensions change places (isa-layouts.md §5.3).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transpose_op: Option<String>,
     /// Four sizes.

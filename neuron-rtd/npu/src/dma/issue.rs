@@ -5,7 +5,7 @@
 //! looked up here (isa-layouts.md §5.1 to §5.3).
 
 use neuron_core::isa::Opcode;
-use neuron_core::isa::address::{Addr8, Location};
+use neuron_core::isa::address::Addr8;
 use neuron_core::isa::body::Body;
 use neuron_core::isa::body::dma::DmaDirect;
 use neuron_core::isa::body::pseudo::DmaTrigger;
@@ -13,6 +13,7 @@ use neuron_core::isa::code::{DgeKind, DmaCompute, Dtype};
 use neuron_core::neff::doc;
 
 use super::{Change, Job, Side, Transfer};
+use crate::device;
 use crate::exec::{Site, State};
 use crate::fault::Fault;
 use crate::number::Element;
@@ -22,7 +23,7 @@ use crate::number::Element;
 const BLOCK_INCREMENT: u8 = 16;
 
 /// Conversion between two types; none when they are equal.
-fn change(from: Dtype, to: Dtype) -> Result<Change, Fault> {
+pub(super) fn change(from: Dtype, to: Dtype) -> Result<Change, Fault> {
     if from == to {
         return Ok(Change::None);
     }
@@ -44,22 +45,7 @@ pub(crate) fn direct(
         return Err(Fault::unknown(format!("DMA operation {:#04x}", body.operation)));
     }
     let side = |address: Addr8, steps: [i32; 2], counts: [u16; 2], element: u16| {
-        let (place, offset) = match address.location() {
-            Location::Variable { id, offset } => {
-                (site.program.variable(u64::from(id))?, i64::from(offset))
-            }
-            Location::Table { index, offset } => (site.program.table(index)?, i64::from(offset)),
-            Location::TableRegister { index, register } => {
-                let offset = state.register(site.engine, register);
-                (site.program.table(index)?, i64::from(offset))
-            }
-            Location::Device(address) => {
-                return Err(Fault::unknown(format!("device address {address:#x}")));
-            }
-            Location::Other(address) => {
-                return Err(Fault::unknown(format!("address form {address:#018x}")));
-            }
-        };
+        let (place, offset) = device::place(state, site, address)?;
         let run = usize::from(element);
         let (steps, counts) = (steps.map(i64::from).to_vec(), counts.map(u64::from).to_vec());
         Ok(Side { place, offset, run, steps, counts })
@@ -165,12 +151,16 @@ fn transfer(site: Site<'_>, desc: &doc::Transfer) -> Result<Transfer, Fault> {
     let word = |word: &Option<String>| word.as_deref().unwrap_or("uint8").to_owned();
     let (source, target) = (word(&desc.from_dtype), word(&desc.to_dtype));
     let change = match (desc.op.as_deref(), desc.transpose_shape.as_deref()) {
-        (None | Some("copy"), None) if source == target => Change::None,
+        (None | Some("copy"), None) if source == target && desc.transpose_op.is_none() => {
+            Change::None
+        }
         (Some("cast"), None) => {
             Change::Convert(Element::of_word(&source)?, Element::of_word(&target)?)
         }
         // Blocks of real files that turn tiles have no `op`.
-        (None, Some([1, 1, rows, columns])) if source == target => {
+        (None, Some([1, 1, rows, columns]))
+            if source == target && matches!(desc.transpose_op.as_deref(), None | Some("WZXY")) =>
+        {
             let size = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
             let element = desc.transpose_element_size.map_or(0, size);
             Change::Transpose { rows: size(*rows), columns: size(*columns), element }

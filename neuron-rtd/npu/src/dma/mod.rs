@@ -5,6 +5,7 @@
 //! transpose (isa-layouts.md §5.1, §5.3). Descriptors, rings and engines of the
 //! device are left out: they change when bytes move, not where.
 
+mod indirect;
 mod issue;
 
 use crate::fault::Fault;
@@ -12,6 +13,7 @@ use crate::hbm::{Hbm, Place};
 use crate::memory::OnChip;
 use crate::number::Element;
 
+pub(crate) use indirect::indirect;
 pub(crate) use issue::{direct, triggered};
 
 /// Most bytes of one transfer (our choice; it bounds the work of a bad record).

@@ -1,35 +1,31 @@
 //! The activation engine: ACTIVATE and its running sum (isa-layouts.md §3.6;
-//! the sum: neuroncore.md §2.2).
+//! the sum: neuroncore.md §2.2), and ACTIVATE_QUANTIZE (public notes on the
+//! vendor's headers).
 
 use neuron_core::isa::Engine;
-use neuron_core::isa::body::act::{Activate, ReadAccumulator};
-use neuron_core::isa::code::{AccumulatorCmd, BiasSource, Dtype, ImmSource};
+use neuron_core::isa::body::act::{Activate, ActivateQuantize};
+use neuron_core::isa::code::{AccumulatorCmd, BiasSource};
 
-use super::{Reach, column, read_all, same_size, write_all};
+use super::State;
+use super::operands::{column, read_all, same_size, scalars, write_all};
 use crate::activation::{function, smooth};
 use crate::fault::Fault;
-use crate::geometry::PARTITIONS;
-use crate::memory::OnChip;
-
-type Sums = [f32; PARTITIONS];
 
 /// dst = function(src x scale + bias); product and sum are rounded to fp32 one
 /// after the other (our choice).
-pub(super) fn activate(memory: &mut OnChip, sums: &mut Sums, body: &Activate) -> Result<(), Fault> {
-    let reach = Reach { memory, engine: Engine::Act };
+pub(super) fn activate(state: &mut State, body: &Activate) -> Result<(), Fault> {
+    let engine = Engine::Act;
     let function = function(body.function)?;
+    let reach = state.reach(engine);
     let src = reach.find(&body.src, body.channels, body.types.low())?;
     let dst = reach.find(&body.dst, body.channels, body.dst_type)?;
     same_size(&src, &dst)?;
-    let number = |bits: u32| vec![f32::from_bits(bits); usize::from(body.channels)];
-    let scale = match body.scale_source {
-        ImmSource::INSTRUCTION => number(body.scale),
-        ImmSource::PTR => column(memory, body.scale, body.channels, Dtype::FP32)?,
-        other => return Err(Fault::unknown(format!("scale from {other}"))),
-    };
+    let scale = scalars(state, engine, body.scale_source, body.scale, body.channels)?;
     let bias = match body.bias_source {
-        BiasSource::INSTRUCTION => number(body.bias),
-        BiasSource::PTR => column(memory, body.bias, body.channels, body.types.high())?,
+        BiasSource::INSTRUCTION => {
+            vec![f32::from_bits(body.bias); usize::from(body.channels)]
+        }
+        BiasSource::PTR => column(state, engine, body.bias, body.channels, body.types.high())?,
         other => return Err(Fault::unknown(format!("bias from {other}"))),
     };
     if body.imm != 0 {
@@ -42,7 +38,7 @@ pub(super) fn activate(memory: &mut OnChip, sums: &mut Sums, body: &Activate) ->
         AccumulatorCmd::ZERO_ACCUMULATE => (true, true),
         other => return Err(Fault::unknown(format!("accumulator command {other}"))),
     };
-    let mut rows = read_all(memory, &src);
+    let mut rows = read_all(&state.memory, &src);
     for (row, (scale, bias)) in rows.iter_mut().zip(scale.iter().zip(&bias)) {
         if let Some(smooth) = smooth(body.function) {
             smooth.replace(row, *scale, *bias);
@@ -52,28 +48,32 @@ pub(super) fn activate(memory: &mut OnChip, sums: &mut Sums, body: &Activate) ->
             *value = function(f64::from(*value * scale + bias)) as f32;
         }
     }
-    for (sum, row) in sums.iter_mut().skip(src.first()).zip(&rows) {
+    for (sum, row) in state.sums.iter_mut().skip(src.first()).zip(&rows) {
         let start = if reset { 0.0 } else { *sum };
         *sum = if adds { row.iter().fold(start, |sum, value| sum + value) } else { start };
     }
-    write_all(memory, &dst, &rows);
+    write_all(state, &dst, &rows);
     Ok(())
 }
 
-/// The running sums as a column.
-pub(super) fn read_accumulator(
-    memory: &mut OnChip,
-    sums: &Sums,
-    body: &ReadAccumulator,
-) -> Result<(), Fault> {
-    let reach = Reach { memory, engine: Engine::Act };
+/// dst = function(src x first scale + bias) x second scale + zero point, each
+/// product and sum rounded to fp32, then as usual into the type of the result.
+pub(super) fn quantize(state: &mut State, body: &ActivateQuantize) -> Result<(), Fault> {
+    let engine = Engine::Act;
+    let function = function(body.function)?;
+    let reach = state.reach(engine);
+    let src = reach.find(&body.src, body.channels, body.types.low())?;
     let dst = reach.find(&body.dst, body.channels, body.dst_type)?;
-    if body.count != 1 || dst.elements() != 1 || body.negated > 1 {
-        return Err(Fault::shape("an accumulator is one number a partition"));
+    same_size(&src, &dst)?;
+    let bias = column(state, engine, body.bias.0, body.channels, body.types.high())?;
+    let (before, after) = (body.dequant_scale.get(), body.quant_scale.get());
+    let zero = f32::from_bits(body.zero_point);
+    let mut rows = read_all(&state.memory, &src);
+    for (row, bias) in rows.iter_mut().zip(&bias) {
+        for value in row {
+            *value = function(f64::from(*value * before + bias)) as f32 * after + zero;
+        }
     }
-    let sign = if body.negated == 1 { -1.0 } else { 1.0 };
-    let rows: Vec<Vec<f32>> =
-        sums.iter().skip(dst.first()).take(dst.partitions()).map(|sum| vec![sum * sign]).collect();
-    write_all(memory, &dst, &rows);
+    write_all(state, &dst, &rows);
     Ok(())
 }

@@ -4,86 +4,40 @@
 //! of its results. Time, pipelines and the order of parts of one instruction
 //! are left out; waits and updates are the scheduler's.
 
+mod accumulate;
 mod act;
 mod control;
+mod gather;
+mod operands;
 mod pe;
+mod permute;
+mod predicate;
 mod product;
+mod reduce;
+mod search;
 mod select;
+mod state;
+mod statistics;
 mod vector;
 
-use neuron_core::instance::Arch;
-use neuron_core::isa::address::Pattern;
 use neuron_core::isa::body::Body;
-use neuron_core::isa::code::Dtype;
 use neuron_core::isa::{Engine, Instruction, Opcode, Record};
 
+use crate::collective::{self, Post};
 use crate::dma::Job;
 use crate::fault::Fault;
-use crate::geometry::PARTITIONS;
 use crate::hbm::Hbm;
-use crate::memory::{OnChip, Operand, Region};
-use crate::number::Element;
+use crate::observer::At;
 use crate::program::CoreProgram;
-use crate::sync::{Registers, Sync};
-
-/// Everything that one core holds while it runs.
-#[derive(Debug, Clone)]
-pub(crate) struct State {
-    pub(crate) memory: OnChip,
-    pub(crate) sync: Sync,
-    pub(crate) array: pe::Array,
-    /// Running sums of ACT, one a partition.
-    pub(crate) sums: [f32; PARTITIONS],
-    pub(crate) registers: [Registers; 5],
-}
-
-impl State {
-    pub(crate) fn new(arch: Arch) -> Self {
-        Self {
-            memory: OnChip::new(arch),
-            sync: Sync::default(),
-            array: pe::Array::default(),
-            sums: [0.0; PARTITIONS],
-            registers: [[0; 256]; 5],
-        }
-    }
-
-    pub(crate) fn registers(&self, engine: Engine) -> &Registers {
-        let [pe, act, pool, dve, sp] = &self.registers;
-        match engine {
-            Engine::Pe => pe,
-            Engine::Act => act,
-            Engine::Pool => pool,
-            Engine::Dve => dve,
-            Engine::Sp => sp,
-        }
-    }
-
-    pub(crate) fn registers_mut(&mut self, engine: Engine) -> &mut Registers {
-        let [pe, act, pool, dve, sp] = &mut self.registers;
-        match engine {
-            Engine::Pe => pe,
-            Engine::Act => act,
-            Engine::Pool => pool,
-            Engine::Dve => dve,
-            Engine::Sp => sp,
-        }
-    }
-
-    pub(crate) fn register(&self, engine: Engine, index: u8) -> u32 {
-        self.registers(engine).get(usize::from(index)).copied().unwrap_or_default()
-    }
-
-    pub(crate) fn set_register(&mut self, engine: Engine, index: u8, value: u32) {
-        if let Some(register) = self.registers_mut(engine).get_mut(usize::from(index)) {
-            *register = value;
-        }
-    }
-}
+use operands::Reach;
+pub(crate) use state::State;
 
 /// Where an instruction stands, and what surrounds it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Site<'a> {
+    /// Number of the core, and of all cores.
+    pub(crate) core: usize,
+    pub(crate) cores: usize,
     pub(crate) engine: Engine,
     pub(crate) slot: usize,
     /// The record after it.
@@ -102,64 +56,93 @@ pub(crate) enum Flow {
     Halt,
     /// The next slot, after a transfer was queued.
     Queue(Job),
+    /// The next slot, after a part was posted. The update of the record comes
+    /// with the collective.
+    Post(Post),
 }
 
 /// Runs one instruction, without its waits and updates.
 pub(crate) fn execute(
     state: &mut State,
-    hbm: &Hbm,
+    hbm: &mut Hbm,
     site: Site<'_>,
     instruction: &Instruction,
 ) -> Result<Flow, Fault> {
     let opcode = instruction.header.opcode;
     let engines = opcode.info().map(|info| info.engines);
     if !engines.is_some_and(|engines| engines.contains(site.engine)) {
-        return Err(Fault::Reach("the engine does not have this opcode"));
+        return Err(Fault::Engine);
     }
-    let reach = Reach { memory: &state.memory, engine: site.engine };
+    let engine = site.engine;
     match (&instruction.body, opcode) {
-        (Body::LoadWeights(body), _) => pe::load(&mut state.array, reach, body)?,
-        (Body::MatMul(body), _) => pe::multiply(&mut state.array, &mut state.memory, body)?,
-        (Body::Activate(body), _) => {
-            act::activate(&mut state.memory, &mut state.sums, body)?;
+        (Body::LoadWeights(body), _) => {
+            let reach = Reach { memory: &state.memory, engine };
+            pe::load(&mut state.array, reach, body)?;
         }
-        (Body::ReadAccumulator(body), Opcode::ACTIVATION_READ_ACCUMULATOR) => {
-            act::read_accumulator(&mut state.memory, &state.sums, body)?;
+        (Body::MatMul(body), _) => {
+            pe::multiply(&mut state.array, &mut state.memory, &mut state.errors, body)?;
         }
-        (Body::Unary(body), Opcode::COPY) => vector::copy(state, site.engine, body)?,
-        (Body::Unary(body), Opcode::CAST) => vector::cast(state, site.engine, body)?,
-        (Body::Unary(body), Opcode::RECIPROCAL) => vector::reciprocal(state, site.engine, body)?,
-        (Body::Unary(body), Opcode::TENSOR_REDUCE | Opcode::TENSOR_REDUCE_ADD_BF16) => {
-            vector::reduce(state, site.engine, body)?;
+        (Body::Activate(body), _) => act::activate(state, body)?,
+        (Body::ActivateQuantize(body), _) => act::quantize(state, body)?,
+        (Body::ReadAccumulator(body), _) => accumulate::read(state, engine, body)?,
+        (Body::Unary(body), _) => unary(state, engine, opcode, body)?,
+        (Body::TensorTensor(body), _) => tensor_tensor(state, engine, opcode, body)?,
+        (Body::TensorScalar(body), _) => tensor_scalar(state, engine, opcode, body)?,
+        (Body::ScalarTensorTensor(body), _) => match opcode {
+            Opcode::TENSOR_TENSOR_SCAN => reduce::scan(state, engine, body)?,
+            Opcode::SELECT_REDUCE => accumulate::select_reduce(state, engine, body)?,
+            _ => vector::scalar_tensor_tensor(state, engine, opcode, body)?,
+        },
+        (Body::Statistics(body), _) => match opcode {
+            Opcode::BATCH_NORM_AGGREGATE => statistics::aggregate(state, engine, body)?,
+            Opcode::MAX8 => search::max8(state, engine, body)?,
+            Opcode::FIND_INDEX8 => search::find_index8(state, engine, body)?,
+            _ => statistics::stats(state, engine, opcode, body)?,
+        },
+        (Body::ValueLoad(body), Opcode::MATCH_VALUE_LOAD) => {
+            search::load_keys(state, engine, body)?;
         }
-        (Body::TensorTensor(body), Opcode::TENSOR_TENSOR) => {
-            vector::tensor_tensor(state, site.engine, body)?;
+        (Body::MatchReplace(body), _) => search::match_replace8(state, engine, body)?,
+        (Body::Memset(body), Opcode::MEMSET) => select::memset(state, engine, body)?,
+        (Body::Memset(body), Opcode::DVE_READ_INDICES) => {
+            search::read_indices(state, engine, body)?;
         }
-        (Body::TensorScalar(body), Opcode::TENSOR_SCALAR) => {
-            vector::tensor_scalar(state, site.engine, body)?;
-        }
-        (Body::TensorTensor(body), Opcode::COPY_PREDICATED) => {
-            vector::copy_predicated(state, site.engine, body)?;
-        }
-        (Body::ScalarTensorTensor(body), Opcode::SCALAR_TENSOR_TENSOR) => {
-            vector::scalar_tensor_tensor(state, site.engine, body)?;
-        }
-        (Body::Memset(body), Opcode::MEMSET) => select::memset(state, site.engine, body)?,
-        (Body::AffineSelect(body), _) => select::affine_select(state, site.engine, body)?,
-        (Body::Iota(body), _) => select::iota(state, site.engine, body)?,
+        (Body::AffineSelect(body), _) => select::affine_select(state, engine, body)?,
+        (Body::Iota(body), _) => select::iota(state, engine, body)?,
+        (Body::RangeSelect(body), _) => accumulate::range_select(state, engine, body)?,
+        (Body::ScalarSelect(body), _) => predicate::select(state, engine, body)?,
+        (Body::PredicatedScalar(body), _) => predicate::scalar(state, engine, body)?,
+        (Body::LaneReduce(body), _) => permute::lane_reduce(state, engine, opcode, body)?,
+        (Body::MaskLoad(body), _) => permute::load_mask(state, body),
+        (Body::BufferLoad(body), _) => gather::load(state, engine, body)?,
+        (Body::Gather(body), _) => gather::gather(state, engine, body)?,
         // The functions are computed, so that no table is needed.
         (Body::TableLoad(_) | Body::EventSemaphore(_) | Body::Drain(_) | Body::Nop(_), _)
         | (Body::Notify(_) | Body::SetOrdering(_) | Body::BranchLabel(_), _) => {}
         // Its size was used by the transfer before it.
         (Body::Extension(_), _) => {}
         (Body::Halt(_), _) => return Ok(Flow::Halt),
+        (Body::Pseudo(body), _) => return control::pseudo(*body),
         (Body::Move(body), _) => control::move_number(state, site.engine, body)?,
         (Body::Alu(body), _) => control::alu(state, site.engine, body)?,
         (Body::Branch(body), _) => return control::branch(state, site, body),
         (Body::RangeClear(body), _) => control::range_clear(&mut state.sync, body)?,
         (Body::PseudoTensorLoad(body), _) => control::tensor_load(state, hbm, site, body)?,
+        (Body::TensorLoad(body), _) => control::load(state, hbm, site, body)?,
+        (Body::TensorStore(body), _) => control::store(state, hbm, site, body)?,
+        (Body::Write(body), _) => control::write(state, hbm, site, body)?,
+        (Body::PollSemaphore(body), _) => control::poll(state, hbm, site, body)?,
+        (Body::DmaIndirect(body), _) => {
+            return crate::dma::indirect(state, site, body).map(Flow::Queue);
+        }
         (Body::DmaDirect(body), _) => {
             return crate::dma::direct(state, site, opcode, body).map(Flow::Queue);
+        }
+        (Body::Collective(body), _) => {
+            let at = At { core: site.core, engine, slot: site.slot };
+            let update = instruction.header.events();
+            let post = collective::post(at, body, update, site.program, site.cores)?;
+            return Ok(Flow::Post(post));
         }
         (Body::DmaTrigger(body), _) => return crate::dma::triggered(site, body).map(Flow::Queue),
         _ => return Err(Fault::Opcode),
@@ -167,62 +150,59 @@ pub(crate) fn execute(
     Ok(Flow::Next)
 }
 
-/// An engine's view of the memories.
-#[derive(Debug, Clone, Copy)]
-struct Reach<'a> {
-    memory: &'a OnChip,
+fn unary(
+    state: &mut State,
     engine: Engine,
-}
-
-impl Reach<'_> {
-    /// Finds an operand where the engine can reach it (neuroncore.md §1.1).
-    fn find<const N: usize>(
-        self,
-        pattern: &Pattern<N>,
-        partitions: u8,
-        dtype: Dtype,
-    ) -> Result<Operand, Fault> {
-        let element = Element::of(dtype)?;
-        let operand = Operand::find(self.memory, pattern, usize::from(partitions), element)?;
-        if self.engine == Engine::Pool && operand.region() == Region::Psum {
-            return Err(Fault::Reach("POOL cannot reach PSUM"));
+    opcode: Opcode,
+    body: &neuron_core::isa::body::tensor::Unary,
+) -> Result<(), Fault> {
+    match opcode {
+        Opcode::COPY => vector::copy(state, engine, body),
+        Opcode::CAST => vector::cast(state, engine, body),
+        Opcode::RECIPROCAL => vector::reciprocal(state, engine, body),
+        Opcode::STREAM_SHUFFLE => permute::stream_shuffle(state, engine, body),
+        Opcode::STREAM_TRANSPOSE => permute::stream_transpose(state, engine, body),
+        Opcode::TENSOR_CUMULATIVE | Opcode::TENSOR_CUMULATIVE_BITVEC => {
+            reduce::cumulative(state, engine, opcode, body)
         }
-        Ok(operand)
+        _ => reduce::reduce(state, engine, opcode, body),
     }
 }
 
-/// Operands of one operation have as many elements and partitions.
-fn same_size(a: &Operand, b: &Operand) -> Result<(), Fault> {
-    if a.elements() != b.elements() || a.partitions() != b.partitions() {
-        let (a, b) = ((a.partitions(), a.elements()), (b.partitions(), b.elements()));
-        return Err(Fault::shape(format!("{a:?} against {b:?} partitions and elements")));
-    }
-    Ok(())
-}
-
-/// Reads every partition of an operand.
-fn read_all(memory: &OnChip, operand: &Operand) -> Vec<Vec<f32>> {
-    (0..operand.partitions()).map(|index| operand.read(memory, index)).collect()
-}
-
-/// Writes every partition of an operand.
-fn write_all(memory: &mut OnChip, operand: &Operand, rows: &[Vec<f32>]) {
-    for (index, row) in rows.iter().enumerate() {
-        operand.write(memory, index, row);
+fn tensor_tensor(
+    state: &mut State,
+    engine: Engine,
+    opcode: Opcode,
+    body: &neuron_core::isa::body::tensor::TensorTensor,
+) -> Result<(), Fault> {
+    match opcode {
+        Opcode::COPY_PREDICATED | Opcode::CAST_PREDICATED => {
+            predicate::copy(state, engine, opcode, body)
+        }
+        Opcode::BATCH_NORM_BACK_PROP => Err(Fault::Opcode),
+        _ => vector::tensor_tensor(state, engine, opcode, body),
     }
 }
 
-/// A column of fp32, one number a partition, at an address in a record.
-fn column(memory: &OnChip, address: u32, partitions: u8, dtype: Dtype) -> Result<Vec<f32>, Fault> {
-    let start = neuron_core::isa::address::Addr4(address);
-    let pattern = Pattern { start, steps: [1], counts: [1] };
-    let operand = Operand::find(memory, &pattern, usize::from(partitions), Element::of(dtype)?)?;
-    Ok(read_all(memory, &operand).into_iter().flatten().collect())
+fn tensor_scalar(
+    state: &mut State,
+    engine: Engine,
+    opcode: Opcode,
+    body: &neuron_core::isa::body::tensor::TensorScalar,
+) -> Result<(), Fault> {
+    match opcode {
+        Opcode::EXPONENTIAL => accumulate::exponential(state, engine, body),
+        Opcode::TENSOR_SCALAR_CACHE_REDUCE | Opcode::TENSOR_SCALAR_CACHE_CUMULATIVE => {
+            accumulate::cache(state, engine, opcode, body)
+        }
+        _ => vector::tensor_scalar(state, engine, opcode, body),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use neuron_core::instance::Arch;
     use neuron_core::isa::field::Rest;
     use neuron_core::isa::header::Header;
     use neuron_core::isa::opcode_table::TABLE;
@@ -236,8 +216,8 @@ mod tests {
         let mut state = State::new(info.until);
         let program = CoreProgram::default();
         let engine = info.engines.iter().next().unwrap();
-        let site = Site { engine, slot: 0, next: None, program: &program };
-        let result = execute(&mut state, &Hbm::default(), site, &instruction);
+        let site = Site { core: 0, cores: 1, engine, slot: 0, next: None, program: &program };
+        let result = execute(&mut state, &mut Hbm::default(), site, &instruction);
         !matches!(result, Err(Fault::Opcode))
     }
 
@@ -263,11 +243,12 @@ mod tests {
             Instruction::new(Opcode::DRAIN, Body::empty(neuron_core::isa::opcode::Kind::Drain));
         let mut state = State::new(Arch::V3);
         let program = CoreProgram::default();
-        let site = Site { engine: Engine::Sp, slot: 0, next: None, program: &program };
+        let engine = Engine::Sp;
+        let site = Site { core: 0, cores: 1, engine, slot: 0, next: None, program: &program };
         let mut instruction = instruction.unwrap();
-        assert!(execute(&mut state, &Hbm::default(), site, &instruction).is_ok());
+        assert!(execute(&mut state, &mut Hbm::default(), site, &instruction).is_ok());
         instruction.header.opcode = Opcode::MATMUL;
-        let error = execute(&mut state, &Hbm::default(), site, &instruction).unwrap_err();
-        assert!(matches!(error, Fault::Reach(_)));
+        let error = execute(&mut state, &mut Hbm::default(), site, &instruction).unwrap_err();
+        assert_eq!(error, Fault::Engine);
     }
 }

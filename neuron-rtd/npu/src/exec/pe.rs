@@ -11,8 +11,9 @@ use neuron_core::isa::Engine;
 use neuron_core::isa::body::pe::{ArrayGroup, LoadWeights, MatMul};
 use neuron_core::isa::code::{Dtype, Fp32Mode, TransposeMode};
 
-use super::Reach;
+use super::operands::Reach;
 use super::product::{Factors, Host, PANEL, Target, Weights};
+use crate::errors::Errors;
 use crate::fault::Fault;
 use crate::geometry::ARRAY;
 use crate::memory::{OnChip, Operand, Region};
@@ -126,7 +127,12 @@ fn check_mode(mode: Fp32Mode, dtype: Dtype, fp32: &[Fp32Mode]) -> Result<(), Fau
 }
 
 /// MATMUL: dst\[m, n\] (+)= sum over k of weights\[k, m\] x src\[k, n\].
-pub(super) fn multiply(array: &mut Array, memory: &mut OnChip, body: &MatMul) -> Result<(), Fault> {
+pub(super) fn multiply(
+    array: &mut Array,
+    memory: &mut OnChip,
+    errors: &mut Errors,
+    body: &MatMul,
+) -> Result<(), Fault> {
     let reach = Reach { memory, engine: Engine::Pe };
     let src = reach.find(&body.src, body.rows, body.src_type)?;
     let transpose = match body.transpose_mode {
@@ -184,6 +190,7 @@ pub(super) fn multiply(array: &mut Array, memory: &mut OnChip, body: &MatMul) ->
     let add = !body.accumulate.overwrites();
     if let Some((bytes, stride)) = dst.rows_mut(memory) {
         array.host.share(factors, Target { bytes, stride, rows, count, add });
+        look(array, memory, &dst, errors);
         return Ok(());
     }
     let stride = 4 * count;
@@ -195,7 +202,17 @@ pub(super) fn multiply(array: &mut Array, memory: &mut OnChip, body: &MatMul) ->
         Element::Fp32.decode_slice(sums, &mut array.row);
         store(memory, &dst, index, &array.row, !add);
     }
+    look(array, memory, &dst, errors);
     Ok(())
+}
+
+/// Counts the numerical errors among the results that stand in PSUM now.
+fn look(array: &mut Array, memory: &OnChip, dst: &Operand, errors: &mut Errors) {
+    array.row.resize(dst.elements(), 0.0);
+    for index in 0..dst.partitions() {
+        dst.read_into(memory, index, &mut array.row);
+        errors.look(&array.row, dst.element());
+    }
 }
 
 /// Reads the moving data of these rows and lays them out in blocks.

@@ -5,14 +5,15 @@ use neuron_core::isa::Engine;
 use neuron_core::isa::body::tensor::{AffineSelect, Iota, Memset, Ramp};
 use neuron_core::isa::code::AffineCompare;
 
-use super::{Reach, State, read_all, same_size, write_all};
+use super::State;
+use super::operands::{read_all, same_size, write_all};
 use crate::fault::Fault;
 use crate::memory::{MOST_ELEMENTS, Operand};
 use crate::number::Element;
 
 /// MEMSET: the bits of one element everywhere.
 pub(super) fn memset(state: &mut State, engine: Engine, body: &Memset) -> Result<(), Fault> {
-    let reach = Reach { memory: &state.memory, engine };
+    let reach = state.reach(engine);
     let dst = reach.find(&body.dst, body.channels, body.dst_type)?;
     if usize::try_from(body.count) != Ok(dst.elements()) {
         let text = format!("{} elements in a pattern of {}", body.count, dst.elements());
@@ -60,7 +61,7 @@ pub(super) fn affine_select(
     engine: Engine,
     body: &AffineSelect,
 ) -> Result<(), Fault> {
-    let reach = Reach { memory: &state.memory, engine };
+    let reach = state.reach(engine);
     let src = reach.find(&body.src, body.channels, body.types.low())?;
     let dst = reach.find(&body.dst, body.channels, body.types.high())?;
     same_size(&src, &dst)?;
@@ -82,13 +83,13 @@ pub(super) fn affine_select(
             }
         }
     }
-    write_all(&mut state.memory, &dst, &rows);
+    write_all(state, &dst, &rows);
     Ok(())
 }
 
 /// IOTA: the ramp itself, as int32, then in the type of the result.
 pub(super) fn iota(state: &mut State, engine: Engine, body: &Iota) -> Result<(), Fault> {
-    let reach = Reach { memory: &state.memory, engine };
+    let reach = state.reach(engine);
     let dst = reach.find(&body.dst, body.channels, body.dst_type)?;
     let ramp = values(&body.ramp, &dst)?;
     let whole = matches!(dst.element(), Element::Int32 | Element::Uint32);

@@ -9,6 +9,7 @@
 //! rounded fp32r and packed types are left out: no record uses them.
 
 mod float;
+mod integer;
 mod run;
 mod smooth;
 

@@ -232,6 +232,7 @@ impl<'p> Machine<'p, '_> {
     fn issue(&mut self, now: Ps, at: At, plan: &Plan<'p>) -> Result<Look, Fault> {
         let parameters = &self.timing.parameters;
         let At { core: index, engine, slot } = at;
+        let cores = self.cores.len();
         let Some(core) = self.cores.get_mut(index) else { return Ok(Look::Nothing) };
         let number = usize::from(engine.number());
         for wait in plan.waits.iter().flatten() {
@@ -247,8 +248,9 @@ impl<'p> Machine<'p, '_> {
         let flow = if plan.arithmetic && !self.timing.arithmetic {
             Flow::Next
         } else {
-            let site = Site { engine, slot, next: stream.get(slot + 1), program: core.program };
-            exec::execute(&mut core.state, &self.hbm, site, plan.instruction)?
+            let (next, program) = (stream.get(slot + 1), core.program);
+            let site = Site { core: index, cores, engine, slot, next, program };
+            exec::execute(&mut core.state, &mut self.hbm, site, plan.instruction)?
         };
         let Some(lane) = core.lanes.get_mut(number) else { return Ok(Look::Nothing) };
         let ready = lane.waiting.take().map_or(now, |waiting| waiting.since);
@@ -260,6 +262,7 @@ impl<'p> Machine<'p, '_> {
             Flow::Jump(target) => return Err(Fault::Address(format!("a branch to slot {target}"))),
             Flow::Halt => lane.slot = stream.len(),
             Flow::Queue(job) => self.queue(at, plan, &mut span, job),
+            Flow::Post(_) => return Err(Fault::collective("no time for it")),
         }
         self.note(at, plan);
         let Some(core) = self.cores.get_mut(index) else { return Ok(Look::Nothing) };

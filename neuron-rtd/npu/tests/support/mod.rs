@@ -6,6 +6,8 @@
 
 pub(crate) mod lab;
 pub(crate) mod neff;
+pub(crate) mod oracle;
+pub(crate) mod ranks;
 
 use std::fs;
 use std::io::Write as _;
