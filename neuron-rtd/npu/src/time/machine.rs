@@ -11,7 +11,7 @@ use super::parameters::{Ps, by_engine};
 use super::plan::{Kind, Plan, UpdateOn};
 use super::rings::Rings;
 use super::sink::{Executed, Sink};
-use super::summary::{CoreSummary, Summary, half_weights};
+use super::summary::{CoreSummary, Summary};
 use super::throttle::Throttle;
 use super::{Timed, Timing, memory_ports};
 use crate::exec::{self, Flow, Site, State};
@@ -32,6 +32,10 @@ pub(super) struct Core<'p> {
     /// When the software generator ends its last job.
     pub(super) software: Ps,
     pub(super) counts: CoreSummary,
+}
+
+fn narrow(slot: usize) -> u32 {
+    u32::try_from(slot).unwrap_or(u32::MAX)
 }
 
 pub(super) struct Machine<'p, 's> {
@@ -62,11 +66,10 @@ pub(super) fn run(
         let mut records = Engine::ALL.iter().flat_map(|engine| core.stream(*engine));
         records.any(|record| record.opcode() == Opcode::PSEUDO_TENSOR_LOAD)
     };
-    let launch = |engine| by_engine(&timing.parameters.launch, engine);
     let cores = program.cores.iter().map(|core| Core {
         program: core,
         state: State::new(program.arch),
-        lanes: Engine::ALL.map(|engine| Lane::new(engine, launch(engine))),
+        lanes: Engine::ALL.map(|engine| Lane::new(&timing.parameters, engine)),
         plans: Engine::ALL.map(|engine| vec![None; core.stream(engine).len()]),
         rings: Rings::default(),
         throttle: Throttle::new(timing.parameters.throttle),
@@ -89,41 +92,49 @@ pub(super) fn run(
     machine.finish(program)
 }
 
-/// What came of a look at the next instruction.
-enum Look {
-    /// It began; the engine looks again at this time.
-    Again(Ps),
-    /// It waits, or the engine has ended.
-    Nothing,
-}
-
 impl<'p> Machine<'p, '_> {
     fn run(&mut self) -> Result<(), Stop> {
-        for core in 0..self.cores.len() {
-            for engine in Engine::ALL {
-                let launch = by_engine(&self.timing.parameters.launch, engine);
-                self.agenda.push(launch, core, Event::Step { engine });
+        loop {
+            let (step, core, engine) = self.next_step();
+            if self.agenda.time() > step {
+                self.steps(step, core, engine)?;
+                continue;
             }
-        }
-        while let Some((now, core, event)) = self.agenda.pop() {
+            let Some((now, core, event)) = self.agenda.pop() else { break };
             match event {
-                Event::Step { engine } => self.steps(now, core, engine)?,
                 Event::Read { engine, slot } => {
                     self.change(now, core, engine, slot, Moment::Read)?
                 }
-                Event::Done { engine, slot, end } => {
-                    let at = At { core, engine, slot };
-                    let hint = self.plan(at).map_or(0, |plan| plan.instruction.header.debug_hint);
-                    self.emitter.end(at, hint, end);
+                Event::Done { engine, slot } => {
+                    if self.emitter.wanted {
+                        let at = At { core, engine, slot: slot as usize };
+                        let hint = self.plan(at).map(|plan| plan.instruction.header.debug_hint);
+                        let end = now - by_engine(&self.timing.parameters.update, engine);
+                        self.emitter.end(at, hint.unwrap_or_default(), end);
+                    }
                     self.change(now, core, engine, slot, Moment::Complete)?;
                 }
-                Event::Doorbell { job } => self.doorbell(now, core, job),
+                Event::Doorbell { job } => self.doorbell(now, core, job as usize),
                 Event::Packet { engine } => self.packet(now, core, engine)?,
-                Event::Semaphore { job, .. } => self.semaphore(now, core, job)?,
+                Event::Semaphore { job, .. } => self.semaphore(now, core, job as usize)?,
             }
         }
         let blocked = self.blocked()?;
         if blocked.is_empty() { Ok(()) } else { Err(Stop::Deadlock(blocked)) }
+    }
+
+    /// Which engine looks first at its next instruction, the lowest of those
+    /// that look at one time, and when.
+    fn next_step(&self) -> (Ps, usize, Engine) {
+        let mut first = (Ps::MAX, 0, Engine::Pe);
+        for (index, core) in self.cores.iter().enumerate() {
+            for lane in &core.lanes {
+                if lane.next < first.0 {
+                    first = (lane.next, index, lane.engine);
+                }
+            }
+        }
+        first
     }
 
     fn finish(mut self, program: &Program) -> Result<Timed, Stop> {
@@ -153,41 +164,41 @@ impl<'p> Machine<'p, '_> {
         Ok(Timed { outputs, summary: Summary::new(&self.timing.parameters, total, counts), rings })
     }
 
-    fn plan(&self, at: At) -> Option<Plan<'p>> {
+    fn plan(&self, at: At) -> Option<&Plan<'p>> {
         let plans = self.cores.get(at.core)?.plans.get(usize::from(at.engine.number()))?;
-        plans.get(at.slot).copied().flatten()
+        plans.get(at.slot)?.as_ref()
     }
 
-    /// Steps an engine for as long as nothing else happens before it.
+    /// Lets an engine look at its next instruction, and note when it does so
+    /// again.
     fn steps(&mut self, now: Ps, core: usize, engine: Engine) -> Result<(), Stop> {
-        let mut now = now;
-        loop {
-            match self.step(now, core, engine)? {
-                Look::Nothing => return Ok(()),
-                Look::Again(time) if self.agenda.is_quiet_until(time) => now = time,
-                Look::Again(time) => {
-                    self.agenda.push(time, core, Event::Step { engine });
-                    return Ok(());
-                }
-            }
+        let next = self.step(now, core, engine)?;
+        if let Some(lane) = self.lane(core, engine) {
+            lane.next = next;
         }
+        Ok(())
     }
 
-    /// Looks at an engine's next instruction.
-    fn step(&mut self, now: Ps, index: usize, engine: Engine) -> Result<Look, Stop> {
+    fn lane(&mut self, core: usize, engine: Engine) -> Option<&mut Lane> {
+        self.cores.get_mut(core)?.lanes.get_mut(usize::from(engine.number()))
+    }
+
+    /// Begins an engine's next instruction, if it may; gives when to look again,
+    /// [`Ps::MAX`] when something must happen first.
+    fn step(&mut self, now: Ps, index: usize, engine: Engine) -> Result<Ps, Stop> {
         let (timing, done) = (self.timing, self.done);
         let parameters = &timing.parameters;
-        let Some(core) = self.cores.get_mut(index) else { return Ok(Look::Nothing) };
+        let Some(core) = self.cores.get_mut(index) else { return Ok(Ps::MAX) };
         let number = usize::from(engine.number());
         let (Some(plans), Some(lane)) = (core.plans.get_mut(number), core.lanes.get_mut(number))
         else {
-            return Ok(Look::Nothing);
+            return Ok(Ps::MAX);
         };
         let slot = lane.slot;
         let at = At { core: index, engine, slot };
-        let Some(place) = plans.get_mut(slot) else { return Ok(Look::Nothing) };
+        let Some(place) = plans.get_mut(slot) else { return Ok(Ps::MAX) };
         let stream = core.program.stream(engine);
-        let Some(record) = stream.get(slot) else { return Ok(Look::Nothing) };
+        let Some(record) = stream.get(slot) else { return Ok(Ps::MAX) };
         let stop = |fault| Stop::Instruction {
             at,
             opcode: record.opcode(),
@@ -203,23 +214,20 @@ impl<'p> Machine<'p, '_> {
         };
         let earliest = lane.earliest(parameters, plan);
         if earliest > now {
-            return Ok(Look::Again(earliest));
+            return Ok(earliest);
         }
         let registers = core.state.registers(engine);
         for wait in plan.waits.iter().flatten() {
             let sync = &core.state.sync;
             if !sync.holds(wait.wait, wait.index, wait.value, registers).map_err(stop)? {
-                match &mut lane.waiting {
-                    Some(waiting) => waiting.called = false,
-                    None => lane.waiting = Some(Waiting { since: now, called: false }),
-                }
-                return Ok(Look::Nothing);
+                lane.waiting.get_or_insert(Waiting { since: now });
+                return Ok(Ps::MAX);
             }
         }
         let plan = *plan;
         let free = memory_ports::free(parameters, &core.lanes, engine, &plan, now);
         if free > now {
-            return Ok(Look::Again(free));
+            return Ok(free);
         }
         if done >= timing.limits.instructions {
             return Err(Stop::Instructions(timing.limits.instructions));
@@ -229,10 +237,10 @@ impl<'p> Machine<'p, '_> {
     }
 
     /// Begins an instruction.
-    fn issue(&mut self, now: Ps, at: At, plan: &Plan<'p>) -> Result<Look, Fault> {
+    fn issue(&mut self, now: Ps, at: At, plan: &Plan<'p>) -> Result<Ps, Fault> {
         let parameters = &self.timing.parameters;
         let At { core: index, engine, slot } = at;
-        let Some(core) = self.cores.get_mut(index) else { return Ok(Look::Nothing) };
+        let Some(core) = self.cores.get_mut(index) else { return Ok(Ps::MAX) };
         let number = usize::from(engine.number());
         for wait in plan.waits.iter().flatten() {
             let set = match wait.wait {
@@ -250,7 +258,7 @@ impl<'p> Machine<'p, '_> {
             let site = Site { engine, slot, next: stream.get(slot + 1), program: core.program };
             exec::execute(&mut core.state, &self.hbm, site, plan.instruction)?
         };
-        let Some(lane) = core.lanes.get_mut(number) else { return Ok(Look::Nothing) };
+        let Some(lane) = core.lanes.get_mut(number) else { return Ok(Ps::MAX) };
         let ready = lane.waiting.take().map_or(now, |waiting| waiting.since);
         let mut span = lane.begin(parameters, &mut core.throttle, plan, now);
         lane.slot = slot + 1;
@@ -262,8 +270,8 @@ impl<'p> Machine<'p, '_> {
             Flow::Queue(job) => self.queue(at, plan, &mut span, job),
         }
         self.note(at, plan);
-        let Some(core) = self.cores.get_mut(index) else { return Ok(Look::Nothing) };
-        let Some(lane) = core.lanes.get_mut(number) else { return Ok(Look::Nothing) };
+        let Some(core) = self.cores.get_mut(index) else { return Ok(Ps::MAX) };
+        let Some(lane) = core.lanes.get_mut(number) else { return Ok(Ps::MAX) };
         lane.account(&span);
         lane.ready = span.ready;
         self.last = self.last.max(span.end);
@@ -279,14 +287,14 @@ impl<'p> Machine<'p, '_> {
         }
         let updates = plan.updates.iter().flatten();
         if updates.clone().any(|update| update.update.moment == Moment::Read) {
-            self.agenda.push(span.read, index, Event::Read { engine, slot });
+            self.agenda.push(span.read, index, Event::Read { engine, slot: narrow(slot) });
         }
         let completes = updates.clone().any(|update| update.update.moment == Moment::Complete);
         if completes || self.emitter.wanted {
             let time = end + by_engine(&parameters.update, engine);
-            self.agenda.push(time, index, Event::Done { engine, slot, end });
+            self.agenda.push(time, index, Event::Done { engine, slot: narrow(slot) });
         }
-        Ok(Look::Again(span.ready))
+        Ok(span.ready)
     }
 
     /// Counts what an instruction adds to the summary.
@@ -297,9 +305,7 @@ impl<'p> Machine<'p, '_> {
         if plan.transposes {
             core.counts.transpose_flops += plan.flops;
         }
-        let bytes = plan.reads.iter().flatten().next().and_then(|area| area.dtype.bytes());
-        let weight = half_weights(self.timing.parameters.arch, plan.fp32, bytes.unwrap_or(4));
-        core.counts.adjusted_flops += plan.flops * weight / 2;
+        core.counts.adjusted_flops += plan.adjusted;
     }
 
     /// The updates of an instruction at one of its moments.
@@ -308,18 +314,19 @@ impl<'p> Machine<'p, '_> {
         now: Ps,
         index: usize,
         engine: Engine,
-        slot: usize,
+        slot: u32,
         moment: Moment,
     ) -> Result<(), Stop> {
-        let at = At { core: index, engine, slot };
+        let at = At { core: index, engine, slot: slot as usize };
         let Some(plan) = self.plan(at) else { return Ok(()) };
-        for update in plan.updates.iter().flatten() {
+        let (updates, instruction) = (plan.updates, plan.instruction);
+        for update in updates.iter().flatten() {
             if update.update.moment == moment {
                 self.apply(now, at, update).map_err(|fault| Stop::Instruction {
                     at,
-                    opcode: plan.instruction.header.opcode,
+                    opcode: instruction.header.opcode,
                     fault,
-                    bytes: Box::new(plan.instruction.encode()),
+                    bytes: Box::new(instruction.encode()),
                 })?;
             }
         }
@@ -349,11 +356,13 @@ impl<'p> Machine<'p, '_> {
         let wake = now + self.timing.parameters.wake;
         let Some(core) = self.cores.get_mut(index) else { return };
         for (lane, plans) in core.lanes.iter_mut().zip(&core.plans) {
-            let Some(waiting) = &mut lane.waiting else { continue };
+            // the first change calls it; it looks at all of them then
+            if lane.waiting.is_none() || lane.next != Ps::MAX {
+                continue;
+            }
             let Some(Some(plan)) = plans.get(lane.slot) else { continue };
-            if !waiting.called && plan.waits.iter().flatten().any(|wait| wait.index == changed) {
-                waiting.called = true;
-                self.agenda.push(wake, index, Event::Step { engine: lane.engine });
+            if plan.waits.iter().flatten().any(|wait| wait.index == changed) {
+                lane.next = wake;
             }
         }
     }

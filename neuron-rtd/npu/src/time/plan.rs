@@ -7,9 +7,10 @@ use neuron_core::isa::code::{Dtype, ImmSource, TransposeMode};
 use neuron_core::isa::event::{Events, Update, Wait};
 use neuron_core::isa::{Engine, Instruction, Opcode};
 
-use super::operands::{Area, Operands};
+use super::operands::{Area, Extent, Operands};
 use super::parameters::{Class, Parameters, Ps, TRIGGER_LEAD, by_engine};
 use super::stream;
+use super::summary::half_weights;
 use crate::fault::Fault;
 use crate::memory::Region;
 use crate::sync;
@@ -17,10 +18,10 @@ use crate::sync;
 /// How an instruction goes through its engine.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
-    /// LDWEIGHTS, cycles of the load.
-    Load(u64),
-    /// MATMUL, cycles of its stream.
-    MatMul(u64),
+    /// LDWEIGHTS: the load at full rate.
+    Load(Ps),
+    /// MATMUL: its stream at full rate.
+    MatMul(Ps),
     /// ACT, DVE and POOL.
     Pipe {
         class: Class,
@@ -63,8 +64,8 @@ pub(super) struct Plan<'p> {
     pub(super) kind: Kind,
     pub(super) waits: [Option<WaitOn>; 2],
     pub(super) updates: [Option<UpdateOn>; 2],
-    pub(super) reads: [Option<Area>; 2],
-    pub(super) write: Option<Area>,
+    pub(super) reads: [Option<Extent>; 2],
+    pub(super) write: Option<Extent>,
     /// Banks of PSUM that it touches.
     pub(super) banks: u8,
     pub(super) touches_sbuf: bool,
@@ -73,7 +74,8 @@ pub(super) struct Plan<'p> {
     /// 2 for each multiplication with an addition, and whether they transpose.
     pub(super) flops: u64,
     pub(super) transposes: bool,
-    pub(super) fp32: bool,
+    /// What they count in the adjusted sum.
+    pub(super) adjusted: u64,
 }
 
 fn waits(events: &Events) -> Result<Option<WaitOn>, Fault> {
@@ -102,31 +104,33 @@ impl<'p> Plan<'p> {
         };
         let operands = Operands::of(instruction);
         let kind = kind(parameters, engine, instruction, &operands);
-        let (mut flops, mut transposes, mut fp32) = (0, false, false);
+        let (mut flops, mut transposes, mut adjusted) = (0, false, 0);
         if let Body::MatMul(body) = &instruction.body {
             let elements = u64::from(body.rows) * u64::from(body.columns) * body.src.elements();
             flops = 2 * elements;
             transposes = body.transpose_mode == TransposeMode::ENABLED;
-            fp32 = body.src_type == Dtype::FP32;
+            let bytes = body.src_type.bytes().unwrap_or(4);
+            let fp32 = body.src_type == Dtype::FP32;
+            adjusted = flops * half_weights(parameters.arch, fp32, bytes) / 2;
         }
         Ok(Self {
             instruction,
             kind,
             waits: [waits(&header)?, waits(&second)?],
             updates: [updates(&header)?, updates(&second)?],
-            reads: operands.reads,
-            write: operands.write,
+            reads: operands.reads.map(|area| area.as_ref().map(Area::extent)),
+            write: operands.write.as_ref().map(Area::extent),
             banks: operands.all().fold(0, |banks, area| banks | area.banks()),
             touches_sbuf: operands.all().any(|area| area.region == Region::Sbuf),
             arithmetic: matches!(kind, Kind::Load(_) | Kind::MatMul(_) | Kind::Pipe { .. }),
             flops,
             transposes,
-            fp32,
+            adjusted,
         })
     }
 
     /// Whether it reads what the other area holds.
-    pub(super) fn depends_on(&self, written: &Area) -> bool {
+    pub(super) fn depends_on(&self, written: &Extent) -> bool {
         self.reads.iter().flatten().any(|area| area.overlaps(written))
     }
 }
@@ -138,8 +142,13 @@ fn kind(
     operands: &Operands,
 ) -> Kind {
     match &instruction.body {
-        Body::LoadWeights(_) => return Kind::Load(stream::load(&parameters.array, instruction)),
-        Body::MatMul(_) => return Kind::MatMul(stream::matmul(instruction)),
+        Body::LoadWeights(_) => {
+            let cycles = stream::load(&parameters.array, instruction);
+            return Kind::Load(parameters.cycles(engine, cycles));
+        }
+        Body::MatMul(_) => {
+            return Kind::MatMul(parameters.cycles(engine, stream::matmul(instruction)));
+        }
         Body::DmaDirect(_) | Body::DmaIndirect(_) => return Kind::Descriptors,
         Body::DmaTrigger(_) => {
             let length = parameters.control(engine, instruction.header.opcode);
