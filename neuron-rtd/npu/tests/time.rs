@@ -20,7 +20,7 @@ use npu::time::{FileInfo, Sink, Timing, Trace, write_ntff};
 use npu::{Limits, Program, Stop, Tensors, Unmet};
 use support::Random;
 use support::lab::{self, At, V2, V3, activate, on, products, run, unary};
-use support::neff::{Small, raising, wait};
+use support::neff::{Small, changed, raising, wait};
 
 use neuron_core::isa::code::Dtype;
 
@@ -152,6 +152,29 @@ fn a_run_is_limited() {
     let timing = Timing { limits, ..Timing::only(&program) };
     let error = program.run_timed(&Tensors::new(), &timing, &mut ()).unwrap_err();
     assert_eq!(error, Stop::Instructions(50));
+}
+
+#[test]
+fn no_byte_of_a_program_makes_it_panic() {
+    let copy = unary(Opcode::COPY, Dtype::FP32, At::Sbuf(0), At::Sbuf(1), 16);
+    let good = Small::around(&[64], 64, Engine::Dve, vec![copy]).build();
+    let mut random = Random(82);
+    let limits = Limits { instructions: 1000, packets: 20_000, ..Limits::default() };
+    let mut ended = 0;
+    for round in 0..400 {
+        let engine = if round % 2 == 0 { "sp" } else { "dve" };
+        let bad = changed(&good, &format!("sg00/{engine}.bin"), |stream| {
+            for _ in 0..=random.next() % 3 {
+                let at = usize::try_from(random.next()).unwrap() % stream.len();
+                stream[at] = random.next() as u8;
+            }
+        });
+        let program = Program::from_neff(&bad).unwrap();
+        let timing = Timing { limits, ..Timing::only(&program) };
+        let result = program.run_timed(&Tensors::new(), &timing, &mut Trace::new());
+        ended += usize::from(result.is_ok());
+    }
+    assert!((1..400).contains(&ended), "{ended} of 400 runs ended well");
 }
 
 /// A consumer on another engine begins after the producer's update.

@@ -8,7 +8,7 @@ use super::emit::{Emitter, Value};
 use super::events::{Agenda, Event};
 use super::lane::{Lane, Span, Waiting};
 use super::parameters::{Ps, by_engine};
-use super::plan::{Kind, Plan, UpdateOn};
+use super::plan::{Kind, Plan, Plans, UpdateOn};
 use super::rings::Rings;
 use super::sink::{Executed, Sink};
 use super::summary::{CoreSummary, Summary};
@@ -26,7 +26,7 @@ pub(super) struct Core<'p> {
     pub(super) program: &'p CoreProgram,
     pub(super) state: State,
     pub(super) lanes: [Lane; 5],
-    plans: [Vec<Option<Plan<'p>>>; 5],
+    plans: [Plans<'p>; 5],
     pub(super) rings: Rings,
     pub(super) throttle: Throttle,
     /// When the software generator ends its last job.
@@ -51,6 +51,7 @@ pub(super) struct Machine<'p, 's> {
     /// The end of whatever ended last.
     pub(super) last: Ps,
     done: u64,
+    pub(super) packets: u64,
 }
 
 /// Runs a program.
@@ -70,7 +71,7 @@ pub(super) fn run(
         program: core,
         state: State::new(program.arch),
         lanes: Engine::ALL.map(|engine| Lane::new(&timing.parameters, engine)),
-        plans: Engine::ALL.map(|engine| vec![None; core.stream(engine).len()]),
+        plans: Engine::ALL.map(|engine| Plans::new(core.stream(engine).len())),
         rings: Rings::default(),
         throttle: Throttle::new(timing.parameters.throttle),
         software: 0,
@@ -87,6 +88,7 @@ pub(super) fn run(
         hbm_free: 0,
         last: 0,
         done: 0,
+        packets: 0,
     };
     machine.run()?;
     machine.finish(program)
@@ -164,9 +166,14 @@ impl<'p> Machine<'p, '_> {
         Ok(Timed { outputs, summary: Summary::new(&self.timing.parameters, total, counts), rings })
     }
 
-    fn plan(&self, at: At) -> Option<&Plan<'p>> {
-        let plans = self.cores.get(at.core)?.plans.get(usize::from(at.engine.number()))?;
-        plans.get(at.slot)?.as_ref()
+    /// The plan of an instruction that is under way.
+    fn plan(&self, at: At) -> Option<Plan<'p>> {
+        let core = self.cores.get(at.core)?;
+        let plans = core.plans.get(usize::from(at.engine.number()))?;
+        plans.get(at.slot).copied().or_else(|| {
+            let instruction = core.program.stream(at.engine).get(at.slot)?.instruction()?;
+            Plan::new(&self.timing.parameters, at.engine, instruction).ok()
+        })
     }
 
     /// Lets an engine look at its next instruction, and note when it does so
@@ -196,7 +203,6 @@ impl<'p> Machine<'p, '_> {
         };
         let slot = lane.slot;
         let at = At { core: index, engine, slot };
-        let Some(place) = plans.get_mut(slot) else { return Ok(Ps::MAX) };
         let stream = core.program.stream(engine);
         let Some(record) = stream.get(slot) else { return Ok(Ps::MAX) };
         let stop = |fault| Stop::Instruction {
@@ -205,13 +211,8 @@ impl<'p> Machine<'p, '_> {
             fault,
             bytes: Box::new(record.encode()),
         };
-        let plan = match place {
-            Some(plan) => plan,
-            None => {
-                let instruction = run::understood(record).map_err(stop)?;
-                place.insert(Plan::new(parameters, engine, instruction).map_err(stop)?)
-            }
-        };
+        let make = || Plan::new(parameters, engine, run::understood(record)?);
+        let Some(plan) = plans.ready(slot, make).map_err(stop)? else { return Ok(Ps::MAX) };
         let earliest = lane.earliest(parameters, plan);
         if earliest > now {
             return Ok(earliest);
@@ -360,7 +361,7 @@ impl<'p> Machine<'p, '_> {
             if lane.waiting.is_none() || lane.next != Ps::MAX {
                 continue;
             }
-            let Some(Some(plan)) = plans.get(lane.slot) else { continue };
+            let Some(plan) = plans.get(lane.slot) else { continue };
             if plan.waits.iter().flatten().any(|wait| wait.index == changed) {
                 lane.next = wake;
             }

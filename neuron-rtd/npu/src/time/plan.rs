@@ -12,7 +12,7 @@ use super::parameters::{Class, Parameters, Ps, TRIGGER_LEAD, by_engine};
 use super::stream;
 use super::summary::half_weights;
 use crate::fault::Fault;
-use crate::memory::Region;
+use crate::memory::{MOST_ELEMENTS, Region};
 use crate::sync;
 
 /// How an instruction goes through its engine.
@@ -103,6 +103,12 @@ impl<'p> Plan<'p> {
             _ => Events::default(),
         };
         let operands = Operands::of(instruction);
+        if let Some(area) =
+            operands.all().find(|area| area.elements == 0 || area.elements > MOST_ELEMENTS)
+        {
+            let text = format!("{} elements per partition", area.elements);
+            return Err(Fault::shape(text));
+        }
         let kind = kind(parameters, engine, instruction, &operands);
         let (mut flops, mut transposes, mut adjusted) = (0, false, 0);
         if let Body::MatMul(body) = &instruction.body {
@@ -207,5 +213,41 @@ fn takes_pointer(instruction: &Instruction) -> bool {
         }
         Body::ScalarTensorTensor(body) => body.imm0_source == ImmSource::PTR,
         _ => false,
+    }
+}
+
+/// Plans of one stream that ran of late. A loop of up to this many
+/// instructions pays for its plans once; a long program keeps few in memory.
+#[derive(Debug, Clone)]
+pub(super) struct Plans<'p> {
+    recent: Vec<Option<(usize, Plan<'p>)>>,
+}
+
+/// Plans that are kept.
+const RECENT: usize = 1024;
+
+impl<'p> Plans<'p> {
+    /// For a stream of so many instructions.
+    pub(super) fn new(slots: usize) -> Self {
+        Self { recent: vec![None; slots.min(RECENT)] }
+    }
+
+    /// The plan of a slot, if it is kept.
+    pub(super) fn get(&self, slot: usize) -> Option<&Plan<'p>> {
+        let kept = self.recent.get(slot % RECENT)?.as_ref()?;
+        (kept.0 == slot).then_some(&kept.1)
+    }
+
+    /// The plan of a slot, made if it is not kept.
+    pub(super) fn ready(
+        &mut self,
+        slot: usize,
+        make: impl FnOnce() -> Result<Plan<'p>, Fault>,
+    ) -> Result<Option<&Plan<'p>>, Fault> {
+        let Some(place) = self.recent.get_mut(slot % RECENT) else { return Ok(None) };
+        if place.as_ref().is_none_or(|kept| kept.0 != slot) {
+            *place = Some((slot, make()?));
+        }
+        Ok(place.as_ref().map(|kept| &kept.1))
     }
 }

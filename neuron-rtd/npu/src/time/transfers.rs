@@ -93,6 +93,10 @@ impl Machine<'_, '_> {
         let Some(core) = self.cores.get_mut(index) else { return Ok(()) };
         let Some(next) = core.rings.next(engine) else { return Ok(()) };
         core.counts.packets += 1;
+        self.packets += 1;
+        if self.packets > self.timing.limits.packets {
+            return Err(Stop::Packets(self.timing.limits.packets));
+        }
         match next {
             Next::Data { ring, packets } => {
                 let share = packets.hbm * cost.hbm_fs_per_byte / 1000;
