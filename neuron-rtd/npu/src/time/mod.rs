@@ -51,6 +51,9 @@
 //! 4n + K of top-k, 307 GB/s of GpSimd and the 90 % and 50 % of DMA transposes
 //! are not in the table).
 //!
+//! `NPU_REGENERATE=1 cargo test -p npu --test timing` writes the tables below
+//! anew; `cargo run -p npu --example silicon` prints the second one.
+//!
 #![doc = include_str!("../timing.md")]
 
 mod emit;
