@@ -87,6 +87,33 @@ fn numbers_are_those_without_time() {
     }
 }
 
+/// Programs of both generations, also those without a capture.
+#[test]
+fn every_real_program_has_a_time() {
+    for name in ["matmul-small", "xla-cache-a", "xla-cache-b", "attn-tkg"] {
+        let program = real(name);
+        let (timed, seen) = run(&program);
+        let summary = timed.summary;
+        println!("{name}: {:.2} us, MFU {:.3}", summary.total as f64 / 1e6, summary.mfu());
+        assert!(seen.instructions.iter().all(|one| one.ready <= one.start));
+        assert!(seen.instructions.iter().all(|one| one.end <= summary.total));
+        for core in 0..summary.cores.len() {
+            for engine in Engine::ALL {
+                let mine = seen.of(engine);
+                let mine: Vec<_> = mine.iter().filter(|one| one.at.core == core).collect();
+                let stream = program.cores()[core].stream(engine);
+                assert!(mine.len() >= stream.len(), "{name}: {engine} did not end");
+                let busy = summary.busy_share(core, engine);
+                assert!((0.0..=1.0).contains(&busy), "{name}: {engine} {busy}");
+            }
+        }
+        assert!(
+            summary.mfu() > 0.0 && summary.mfu() < summary.hfu() + 1e-12 && summary.hfu() < 1.0
+        );
+        assert!(summary.mbu() > 0.0 && summary.mbu() < 1.0);
+    }
+}
+
 /// Neither arithmetic nor a sink that wants records changes a time.
 #[test]
 fn time_is_that_without_numbers() {

@@ -24,7 +24,7 @@
 //!
 //! Published numbers are reproduced, and costs follow their formulas for other
 //! shapes. Beside silicon, on captures that nothing was fitted on, whole runs
-//! are within 8 % and the median of every opcode within 15 %. Where it falls
+//! are within 6 % and the median of every opcode within 15 %. Where it falls
 //! short:
 //!
 //! * attn-tkg takes 0.63 of the measured time. While POOL makes descriptors
