@@ -15,12 +15,14 @@
 //! # Ok(()) }
 //! ```
 //!
-//! # Function, not time
+//! # Function, and time
 //!
-//! A run computes numbers and nothing else: instructions and transfers act at
-//! once, in an order that the semaphores of the program allow and that is the
-//! same on every host. An [`Observer`] sees each of them, and the numerical
-//! errors that it produced ([`errors`]); time is for a layer above.
+//! [`Program::run`] computes numbers and nothing else: instructions and
+//! transfers act at once, in an order that the semaphores of the program allow
+//! and that is the same on every host. An [`Observer`] sees each of them, and
+//! the numerical errors that it produced ([`errors`]).
+//! [`Program::run_timed`] runs the same program as a device would in [`time`],
+//! with or without its numbers, and tells of it in the records of a device.
 //!
 //! # What is understood
 //!

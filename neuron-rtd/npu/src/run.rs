@@ -32,13 +32,15 @@ pub struct Limits {
     pub instructions: u64,
     /// Bytes of all outputs together.
     pub output_bytes: u64,
+    /// Packets of all DMA engines together, in a timed run.
+    pub packets: u64,
 }
 
 impl Default for Limits {
-    /// 2^32 instructions, 8 GiB of outputs: what real programs need stays far
-    /// below (our choice).
+    /// 2^32 instructions, 8 GiB of outputs, 2^32 packets: what real programs
+    /// need stays far below (our choice).
     fn default() -> Self {
-        Self { instructions: 1 << 32, output_bytes: 8 << 30 }
+        Self { instructions: 1 << 32, output_bytes: 8 << 30, packets: 1 << 32 }
     }
 }
 

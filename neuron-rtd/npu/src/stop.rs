@@ -74,6 +74,9 @@ pub enum Stop {
     /// More instructions than the caller allows.
     #[error("stopped after {0} instructions; allow more, or the program does not end")]
     Instructions(u64),
+    /// More packets of DMA than the caller allows.
+    #[error("stopped after {0} DMA packets; allow more")]
+    Packets(u64),
     /// An output cannot be held in memory.
     #[error("output {name}: {fault}")]
     Output {

@@ -9,21 +9,20 @@ use neuron_core::isa::Engine;
 
 use super::parameters::Ps;
 
-/// What happens to a core. Changes come before those who look at them.
+/// What happens to a core. Changes come before those who look at them; what
+/// engines look at is in their lanes, and comes last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
     /// The inputs of an instruction are read.
-    Read { engine: Engine, slot: usize },
+    Read { engine: Engine, slot: u32 },
     /// An instruction is done, and its update is there.
-    Done { engine: Engine, slot: usize, end: Ps },
+    Done { engine: Engine, slot: u32 },
     /// The 4-byte write of a DMA engine reached its semaphore.
-    Semaphore { job: usize, share: u8 },
+    Semaphore { job: u32, share: u8 },
     /// The doorbell of a job reached the DMA engines.
-    Doorbell { job: usize },
+    Doorbell { job: u32 },
     /// A DMA engine is free for its next packet.
     Packet { engine: u8 },
-    /// An engine looks at its next instruction.
-    Step { engine: Engine },
 }
 
 impl Event {
@@ -34,7 +33,6 @@ impl Event {
             Self::Semaphore { share, .. } => (2, u64::from(*share)),
             Self::Doorbell { .. } => (3, 0),
             Self::Packet { engine } => (4, u64::from(*engine)),
-            Self::Step { engine } => (5, u64::from(engine.number())),
         }
     }
 }
@@ -43,8 +41,7 @@ impl Event {
 struct Entry {
     time: Ps,
     /// Kind, core, unit and sequence.
-    rank: (u64, u64),
-    core: usize,
+    rank: u64,
     event: Event,
 }
 
@@ -79,17 +76,19 @@ impl Agenda {
     pub(super) fn push(&mut self, time: Ps, core: usize, event: Event) {
         self.sequence += 1;
         let (kind, unit) = event.order();
-        // far more cores and units than there are
-        let rank = (kind << 48 | (core as u64) << 16 | unit, self.sequence);
-        self.heap.push(Reverse(Entry { time, rank, core, event }));
+        // 3 bits of kinds, 13 of cores, 8 of units, 40 of the sequence
+        let place = (kind << 13 | core as u64 & 0x1fff) << 8 | unit;
+        let rank = place << 40 | self.sequence & 0xff_ffff_ffff;
+        self.heap.push(Reverse(Entry { time, rank, event }));
     }
 
     pub(super) fn pop(&mut self) -> Option<(Ps, usize, Event)> {
-        self.heap.pop().map(|Reverse(entry)| (entry.time, entry.core, entry.event))
+        let Reverse(entry) = self.heap.pop()?;
+        Some((entry.time, (entry.rank >> 48 & 0x1fff) as usize, entry.event))
     }
 
-    /// Whether nothing happens up to and at this time.
-    pub(super) fn is_quiet_until(&self, time: Ps) -> bool {
-        self.heap.peek().is_none_or(|Reverse(entry)| entry.time > time)
+    /// When the next one happens; [`Ps::MAX`] for never.
+    pub(super) fn time(&self) -> Ps {
+        self.heap.peek().map_or(Ps::MAX, |Reverse(entry)| entry.time)
     }
 }

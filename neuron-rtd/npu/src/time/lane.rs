@@ -7,10 +7,21 @@
 
 use neuron_core::isa::Engine;
 
-use super::operands::Area;
+use super::operands::Extent;
 use super::parameters::{Class, Parameters, Ps, by_engine};
 use super::plan::{Kind, Plan};
 use super::throttle::Throttle;
+
+/// Times of the array, out of its cycles.
+#[derive(Debug, Clone, Copy)]
+struct ArrayTimes {
+    load_fixed: Ps,
+    matmul_fixed: Ps,
+    load_overlap: Ps,
+    buffer: Ps,
+    issue: Ps,
+    min_stream: Ps,
+}
 
 /// Results in flight that a later instruction may need.
 const IN_FLIGHT: usize = 4;
@@ -19,8 +30,6 @@ const IN_FLIGHT: usize = 4;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Waiting {
     pub(super) since: Ps,
-    /// It was told to look again.
-    pub(super) called: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -55,6 +64,11 @@ pub(super) struct ArrayState {
 #[derive(Debug, Clone)]
 pub(super) struct Lane {
     pub(super) engine: Engine,
+    /// When it looks at its next instruction; [`Ps::MAX`] for not at all.
+    pub(super) next: Ps,
+    times: ArrayTimes,
+    dependent: Ps,
+    gap: Ps,
     pub(super) slot: usize,
     /// When the sequencer may look at the next instruction.
     pub(super) ready: Ps,
@@ -62,7 +76,7 @@ pub(super) struct Lane {
     pub(super) work: LastWork,
     pub(super) port: Port,
     pub(super) array: ArrayState,
-    writes: [Option<(Area, Ps)>; IN_FLIGHT],
+    writes: [Option<(Extent, Ps)>; IN_FLIGHT],
     oldest: usize,
     /// Time that instructions took, without overlaps.
     pub(super) busy: Ps,
@@ -82,9 +96,24 @@ pub(super) struct Span {
 }
 
 impl Lane {
-    pub(super) fn new(engine: Engine, launch: Ps) -> Self {
+    pub(super) fn new(parameters: &Parameters, engine: Engine) -> Self {
+        let array = &parameters.array;
+        let pe = |cycles| parameters.cycles(Engine::Pe, cycles);
+        let times = ArrayTimes {
+            load_fixed: pe(array.load_fixed),
+            matmul_fixed: pe(array.matmul_fixed),
+            load_overlap: pe(array.load_overlap),
+            buffer: pe(array.buffer),
+            issue: pe(array.issue),
+            min_stream: pe(array.min_stream),
+        };
+        let launch = by_engine(&parameters.launch, engine);
         Self {
             engine,
+            next: launch,
+            times,
+            dependent: parameters.cycles(engine, by_engine(&parameters.dependent, engine)),
+            gap: by_engine(&parameters.control_gap, engine),
             slot: 0,
             ready: launch,
             waiting: None,
@@ -101,8 +130,7 @@ impl Lane {
 
     /// The first time at which an instruction may begin, by this engine alone.
     pub(super) fn earliest(&self, parameters: &Parameters, plan: &Plan<'_>) -> Ps {
-        let dependent =
-            parameters.cycles(self.engine, by_engine(&parameters.dependent, self.engine));
+        let dependent = self.dependent;
         let mut time = self.ready;
         match plan.kind {
             Kind::Pipe { class, .. } => {
@@ -139,9 +167,7 @@ impl Lane {
         plan: &Plan<'_>,
         start: Ps,
     ) -> Span {
-        let cost = &parameters.array;
-        let pe = |cycles| parameters.cycles(Engine::Pe, cycles);
-        let gap = by_engine(&parameters.control_gap, self.engine);
+        let (cost, gap) = (self.times, self.gap);
         match plan.kind {
             Kind::Pipe { class, length, interval, stream } => {
                 let end = start + length;
@@ -156,27 +182,27 @@ impl Lane {
                 }
                 Span { start, read: start + stream, end, ready: start + parameters.issue }
             }
-            Kind::Load(cycles) => {
+            Kind::Load(full) => {
                 let begin = start.max(self.array.shadow);
                 // the rate of the array, but loads are no activity of it
-                let loaded = begin + throttle.scaled(begin, pe(cycles));
+                let loaded = begin + throttle.scaled(begin, full);
                 self.array.loaded = loaded;
-                let end = loaded + pe(cost.load_fixed);
-                Span { start, read: loaded, end, ready: start + pe(cost.issue) }
+                let end = loaded + cost.load_fixed;
+                Span { start, read: loaded, end, ready: start + cost.issue }
             }
-            Kind::MatMul(cycles) => {
-                let loaded = self.array.loaded.saturating_sub(pe(cost.load_overlap));
+            Kind::MatMul(full) => {
+                let loaded = self.array.loaded.saturating_sub(cost.load_overlap);
                 let begin = start.max(self.array.free).max(loaded);
-                let stream = throttle.stream(begin, pe(cycles));
-                let least = begin + pe(cost.min_stream);
+                let stream = throttle.stream(begin, full);
+                let least = begin + cost.min_stream;
                 self.array.free = stream.max(least);
                 self.array.shadow = begin;
-                let ahead = throttle.scaled(begin, pe(cost.buffer));
-                let read = start + pe(cycles);
+                let ahead = throttle.scaled(begin, cost.buffer);
+                let read = start + full;
                 self.array.read = read.max(self.array.free.saturating_sub(ahead)).max(least);
                 self.port = Port { until: stream, banks: plan.banks, sbuf: true };
-                let end = stream + pe(cost.matmul_fixed);
-                Span { start, read: stream, end, ready: start + pe(cost.issue) }
+                let end = stream + cost.matmul_fixed;
+                Span { start, read: stream, end, ready: start + cost.issue }
             }
             Kind::Control(length) => {
                 let end = start + length;

@@ -8,10 +8,10 @@ use super::emit::{Emitter, Value};
 use super::events::{Agenda, Event};
 use super::lane::{Lane, Span, Waiting};
 use super::parameters::{Ps, by_engine};
-use super::plan::{Kind, Plan, UpdateOn};
+use super::plan::{Kind, Plan, Plans, UpdateOn};
 use super::rings::Rings;
 use super::sink::{Executed, Sink};
-use super::summary::{CoreSummary, Summary, half_weights};
+use super::summary::{CoreSummary, Summary};
 use super::throttle::Throttle;
 use super::{Timed, Timing, memory_ports};
 use crate::exec::{self, Flow, Site, State};
@@ -26,12 +26,16 @@ pub(super) struct Core<'p> {
     pub(super) program: &'p CoreProgram,
     pub(super) state: State,
     pub(super) lanes: [Lane; 5],
-    plans: [Vec<Option<Plan<'p>>>; 5],
+    plans: [Plans<'p>; 5],
     pub(super) rings: Rings,
     pub(super) throttle: Throttle,
     /// When the software generator ends its last job.
     pub(super) software: Ps,
     pub(super) counts: CoreSummary,
+}
+
+fn narrow(slot: usize) -> u32 {
+    u32::try_from(slot).unwrap_or(u32::MAX)
 }
 
 pub(super) struct Machine<'p, 's> {
@@ -47,6 +51,7 @@ pub(super) struct Machine<'p, 's> {
     /// The end of whatever ended last.
     pub(super) last: Ps,
     done: u64,
+    pub(super) packets: u64,
 }
 
 /// Runs a program.
@@ -62,12 +67,11 @@ pub(super) fn run(
         let mut records = Engine::ALL.iter().flat_map(|engine| core.stream(*engine));
         records.any(|record| record.opcode() == Opcode::PSEUDO_TENSOR_LOAD)
     };
-    let launch = |engine| by_engine(&timing.parameters.launch, engine);
     let cores = program.cores.iter().map(|core| Core {
         program: core,
         state: State::new(program.arch),
-        lanes: Engine::ALL.map(|engine| Lane::new(engine, launch(engine))),
-        plans: Engine::ALL.map(|engine| vec![None; core.stream(engine).len()]),
+        lanes: Engine::ALL.map(|engine| Lane::new(&timing.parameters, engine)),
+        plans: Engine::ALL.map(|engine| Plans::new(core.stream(engine).len())),
         rings: Rings::default(),
         throttle: Throttle::new(timing.parameters.throttle),
         software: 0,
@@ -84,46 +88,55 @@ pub(super) fn run(
         hbm_free: 0,
         last: 0,
         done: 0,
+        packets: 0,
     };
     machine.run()?;
     machine.finish(program)
 }
 
-/// What came of a look at the next instruction.
-enum Look {
-    /// It began; the engine looks again at this time.
-    Again(Ps),
-    /// It waits, or the engine has ended.
-    Nothing,
-}
-
 impl<'p> Machine<'p, '_> {
     fn run(&mut self) -> Result<(), Stop> {
-        for core in 0..self.cores.len() {
-            for engine in Engine::ALL {
-                let launch = by_engine(&self.timing.parameters.launch, engine);
-                self.agenda.push(launch, core, Event::Step { engine });
+        loop {
+            let (step, core, engine) = self.next_step();
+            if self.agenda.time() > step {
+                self.steps(step, core, engine)?;
+                continue;
             }
-        }
-        while let Some((now, core, event)) = self.agenda.pop() {
+            let Some((now, core, event)) = self.agenda.pop() else { break };
             match event {
-                Event::Step { engine } => self.steps(now, core, engine)?,
                 Event::Read { engine, slot } => {
                     self.change(now, core, engine, slot, Moment::Read)?
                 }
-                Event::Done { engine, slot, end } => {
-                    let at = At { core, engine, slot };
-                    let hint = self.plan(at).map_or(0, |plan| plan.instruction.header.debug_hint);
-                    self.emitter.end(at, hint, end);
+                Event::Done { engine, slot } => {
+                    if self.emitter.wanted {
+                        let at = At { core, engine, slot: slot as usize };
+                        let hint = self.plan(at).map(|plan| plan.instruction.header.debug_hint);
+                        let end = now - by_engine(&self.timing.parameters.update, engine);
+                        self.emitter.end(at, hint.unwrap_or_default(), end);
+                    }
                     self.change(now, core, engine, slot, Moment::Complete)?;
                 }
-                Event::Doorbell { job } => self.doorbell(now, core, job),
+                Event::Doorbell { job } => self.doorbell(now, core, job as usize),
                 Event::Packet { engine } => self.packet(now, core, engine)?,
-                Event::Semaphore { job, .. } => self.semaphore(now, core, job)?,
+                Event::Semaphore { job, .. } => self.semaphore(now, core, job as usize)?,
             }
         }
         let blocked = self.blocked()?;
         if blocked.is_empty() { Ok(()) } else { Err(Stop::Deadlock(blocked)) }
+    }
+
+    /// Which engine looks first at its next instruction, the lowest of those
+    /// that look at one time, and when.
+    fn next_step(&self) -> (Ps, usize, Engine) {
+        let mut first = (Ps::MAX, 0, Engine::Pe);
+        for (index, core) in self.cores.iter().enumerate() {
+            for lane in &core.lanes {
+                if lane.next < first.0 {
+                    first = (lane.next, index, lane.engine);
+                }
+            }
+        }
+        first
     }
 
     fn finish(mut self, program: &Program) -> Result<Timed, Stop> {
@@ -153,73 +166,69 @@ impl<'p> Machine<'p, '_> {
         Ok(Timed { outputs, summary: Summary::new(&self.timing.parameters, total, counts), rings })
     }
 
+    /// The plan of an instruction that is under way.
     fn plan(&self, at: At) -> Option<Plan<'p>> {
-        let plans = self.cores.get(at.core)?.plans.get(usize::from(at.engine.number()))?;
-        plans.get(at.slot).copied().flatten()
+        let core = self.cores.get(at.core)?;
+        let plans = core.plans.get(usize::from(at.engine.number()))?;
+        plans.get(at.slot).copied().or_else(|| {
+            let instruction = core.program.stream(at.engine).get(at.slot)?.instruction()?;
+            Plan::new(&self.timing.parameters, at.engine, instruction).ok()
+        })
     }
 
-    /// Steps an engine for as long as nothing else happens before it.
+    /// Lets an engine look at its next instruction, and note when it does so
+    /// again.
     fn steps(&mut self, now: Ps, core: usize, engine: Engine) -> Result<(), Stop> {
-        let mut now = now;
-        loop {
-            match self.step(now, core, engine)? {
-                Look::Nothing => return Ok(()),
-                Look::Again(time) if self.agenda.is_quiet_until(time) => now = time,
-                Look::Again(time) => {
-                    self.agenda.push(time, core, Event::Step { engine });
-                    return Ok(());
-                }
-            }
+        let next = self.step(now, core, engine)?;
+        if let Some(lane) = self.lane(core, engine) {
+            lane.next = next;
         }
+        Ok(())
     }
 
-    /// Looks at an engine's next instruction.
-    fn step(&mut self, now: Ps, index: usize, engine: Engine) -> Result<Look, Stop> {
+    fn lane(&mut self, core: usize, engine: Engine) -> Option<&mut Lane> {
+        self.cores.get_mut(core)?.lanes.get_mut(usize::from(engine.number()))
+    }
+
+    /// Begins an engine's next instruction, if it may; gives when to look again,
+    /// [`Ps::MAX`] when something must happen first.
+    fn step(&mut self, now: Ps, index: usize, engine: Engine) -> Result<Ps, Stop> {
         let (timing, done) = (self.timing, self.done);
         let parameters = &timing.parameters;
-        let Some(core) = self.cores.get_mut(index) else { return Ok(Look::Nothing) };
+        let Some(core) = self.cores.get_mut(index) else { return Ok(Ps::MAX) };
         let number = usize::from(engine.number());
         let (Some(plans), Some(lane)) = (core.plans.get_mut(number), core.lanes.get_mut(number))
         else {
-            return Ok(Look::Nothing);
+            return Ok(Ps::MAX);
         };
         let slot = lane.slot;
         let at = At { core: index, engine, slot };
-        let Some(place) = plans.get_mut(slot) else { return Ok(Look::Nothing) };
         let stream = core.program.stream(engine);
-        let Some(record) = stream.get(slot) else { return Ok(Look::Nothing) };
+        let Some(record) = stream.get(slot) else { return Ok(Ps::MAX) };
         let stop = |fault| Stop::Instruction {
             at,
             opcode: record.opcode(),
             fault,
             bytes: Box::new(record.encode()),
         };
-        let plan = match place {
-            Some(plan) => plan,
-            None => {
-                let instruction = run::understood(record).map_err(stop)?;
-                place.insert(Plan::new(parameters, engine, instruction).map_err(stop)?)
-            }
-        };
+        let make = || Plan::new(parameters, engine, run::understood(record)?);
+        let Some(plan) = plans.ready(slot, make).map_err(stop)? else { return Ok(Ps::MAX) };
         let earliest = lane.earliest(parameters, plan);
         if earliest > now {
-            return Ok(Look::Again(earliest));
+            return Ok(earliest);
         }
         let registers = core.state.registers(engine);
         for wait in plan.waits.iter().flatten() {
             let sync = &core.state.sync;
             if !sync.holds(wait.wait, wait.index, wait.value, registers).map_err(stop)? {
-                match &mut lane.waiting {
-                    Some(waiting) => waiting.called = false,
-                    None => lane.waiting = Some(Waiting { since: now, called: false }),
-                }
-                return Ok(Look::Nothing);
+                lane.waiting.get_or_insert(Waiting { since: now });
+                return Ok(Ps::MAX);
             }
         }
         let plan = *plan;
         let free = memory_ports::free(parameters, &core.lanes, engine, &plan, now);
         if free > now {
-            return Ok(Look::Again(free));
+            return Ok(free);
         }
         if done >= timing.limits.instructions {
             return Err(Stop::Instructions(timing.limits.instructions));
@@ -229,11 +238,11 @@ impl<'p> Machine<'p, '_> {
     }
 
     /// Begins an instruction.
-    fn issue(&mut self, now: Ps, at: At, plan: &Plan<'p>) -> Result<Look, Fault> {
+    fn issue(&mut self, now: Ps, at: At, plan: &Plan<'p>) -> Result<Ps, Fault> {
         let parameters = &self.timing.parameters;
         let At { core: index, engine, slot } = at;
         let cores = self.cores.len();
-        let Some(core) = self.cores.get_mut(index) else { return Ok(Look::Nothing) };
+        let Some(core) = self.cores.get_mut(index) else { return Ok(Ps::MAX) };
         let number = usize::from(engine.number());
         for wait in plan.waits.iter().flatten() {
             let set = match wait.wait {
@@ -252,7 +261,7 @@ impl<'p> Machine<'p, '_> {
             let site = Site { core: index, cores, engine, slot, next, program };
             exec::execute(&mut core.state, &mut self.hbm, site, plan.instruction)?
         };
-        let Some(lane) = core.lanes.get_mut(number) else { return Ok(Look::Nothing) };
+        let Some(lane) = core.lanes.get_mut(number) else { return Ok(Ps::MAX) };
         let ready = lane.waiting.take().map_or(now, |waiting| waiting.since);
         let mut span = lane.begin(parameters, &mut core.throttle, plan, now);
         lane.slot = slot + 1;
@@ -265,8 +274,8 @@ impl<'p> Machine<'p, '_> {
             Flow::Post(_) => return Err(Fault::collective("no time for it")),
         }
         self.note(at, plan);
-        let Some(core) = self.cores.get_mut(index) else { return Ok(Look::Nothing) };
-        let Some(lane) = core.lanes.get_mut(number) else { return Ok(Look::Nothing) };
+        let Some(core) = self.cores.get_mut(index) else { return Ok(Ps::MAX) };
+        let Some(lane) = core.lanes.get_mut(number) else { return Ok(Ps::MAX) };
         lane.account(&span);
         lane.ready = span.ready;
         self.last = self.last.max(span.end);
@@ -282,14 +291,14 @@ impl<'p> Machine<'p, '_> {
         }
         let updates = plan.updates.iter().flatten();
         if updates.clone().any(|update| update.update.moment == Moment::Read) {
-            self.agenda.push(span.read, index, Event::Read { engine, slot });
+            self.agenda.push(span.read, index, Event::Read { engine, slot: narrow(slot) });
         }
         let completes = updates.clone().any(|update| update.update.moment == Moment::Complete);
         if completes || self.emitter.wanted {
             let time = end + by_engine(&parameters.update, engine);
-            self.agenda.push(time, index, Event::Done { engine, slot, end });
+            self.agenda.push(time, index, Event::Done { engine, slot: narrow(slot) });
         }
-        Ok(Look::Again(span.ready))
+        Ok(span.ready)
     }
 
     /// Counts what an instruction adds to the summary.
@@ -300,9 +309,7 @@ impl<'p> Machine<'p, '_> {
         if plan.transposes {
             core.counts.transpose_flops += plan.flops;
         }
-        let bytes = plan.reads.iter().flatten().next().and_then(|area| area.dtype.bytes());
-        let weight = half_weights(self.timing.parameters.arch, plan.fp32, bytes.unwrap_or(4));
-        core.counts.adjusted_flops += plan.flops * weight / 2;
+        core.counts.adjusted_flops += plan.adjusted;
     }
 
     /// The updates of an instruction at one of its moments.
@@ -311,18 +318,19 @@ impl<'p> Machine<'p, '_> {
         now: Ps,
         index: usize,
         engine: Engine,
-        slot: usize,
+        slot: u32,
         moment: Moment,
     ) -> Result<(), Stop> {
-        let at = At { core: index, engine, slot };
+        let at = At { core: index, engine, slot: slot as usize };
         let Some(plan) = self.plan(at) else { return Ok(()) };
-        for update in plan.updates.iter().flatten() {
+        let (updates, instruction) = (plan.updates, plan.instruction);
+        for update in updates.iter().flatten() {
             if update.update.moment == moment {
                 self.apply(now, at, update).map_err(|fault| Stop::Instruction {
                     at,
-                    opcode: plan.instruction.header.opcode,
+                    opcode: instruction.header.opcode,
                     fault,
-                    bytes: Box::new(plan.instruction.encode()),
+                    bytes: Box::new(instruction.encode()),
                 })?;
             }
         }
@@ -352,11 +360,13 @@ impl<'p> Machine<'p, '_> {
         let wake = now + self.timing.parameters.wake;
         let Some(core) = self.cores.get_mut(index) else { return };
         for (lane, plans) in core.lanes.iter_mut().zip(&core.plans) {
-            let Some(waiting) = &mut lane.waiting else { continue };
-            let Some(Some(plan)) = plans.get(lane.slot) else { continue };
-            if !waiting.called && plan.waits.iter().flatten().any(|wait| wait.index == changed) {
-                waiting.called = true;
-                self.agenda.push(wake, index, Event::Step { engine: lane.engine });
+            // the first change calls it; it looks at all of them then
+            if lane.waiting.is_none() || lane.next != Ps::MAX {
+                continue;
+            }
+            let Some(plan) = plans.get(lane.slot) else { continue };
+            if plan.waits.iter().flatten().any(|wait| wait.index == changed) {
+                lane.next = wake;
             }
         }
     }

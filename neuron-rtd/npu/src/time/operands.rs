@@ -53,12 +53,14 @@ impl Area {
         })
     }
 
-    pub(super) fn overlaps(&self, other: &Self) -> bool {
-        self.region == other.region
-            && self.partitions.0 <= other.partitions.1
-            && other.partitions.0 <= self.partitions.1
-            && self.bytes.0 < other.bytes.1
-            && other.bytes.0 < self.bytes.1
+    /// Its place alone.
+    pub(super) fn extent(&self) -> Extent {
+        let byte = |at: i64| i32::try_from(at).unwrap_or(if at < 0 { i32::MIN } else { i32::MAX });
+        Extent {
+            region: self.region,
+            partitions: self.partitions,
+            bytes: (byte(self.bytes.0), byte(self.bytes.1)),
+        }
     }
 
     /// Banks of PSUM that it touches, one bit each.
@@ -72,6 +74,24 @@ impl Area {
 
     pub(super) fn is_float16(&self) -> bool {
         self.dtype == Dtype::BFLOAT16 || self.dtype == Dtype::FP16
+    }
+}
+
+/// Where an operand lies, in few bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Extent {
+    region: Region,
+    partitions: (u16, u16),
+    bytes: (i32, i32),
+}
+
+impl Extent {
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        self.region == other.region
+            && self.partitions.0 <= other.partitions.1
+            && other.partitions.0 <= self.partitions.1
+            && self.bytes.0 < other.bytes.1
+            && other.bytes.0 < self.bytes.1
     }
 }
 

@@ -7,20 +7,21 @@ use neuron_core::isa::code::{Dtype, ImmSource, TransposeMode};
 use neuron_core::isa::event::{Events, Update, Wait};
 use neuron_core::isa::{Engine, Instruction, Opcode};
 
-use super::operands::{Area, Operands};
+use super::operands::{Area, Extent, Operands};
 use super::parameters::{Class, Parameters, Ps, TRIGGER_LEAD, by_engine};
 use super::stream;
+use super::summary::half_weights;
 use crate::fault::Fault;
-use crate::memory::Region;
+use crate::memory::{MOST_ELEMENTS, Region};
 use crate::sync;
 
 /// How an instruction goes through its engine.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
-    /// LDWEIGHTS, cycles of the load.
-    Load(u64),
-    /// MATMUL, cycles of its stream.
-    MatMul(u64),
+    /// LDWEIGHTS: the load at full rate.
+    Load(Ps),
+    /// MATMUL: its stream at full rate.
+    MatMul(Ps),
     /// ACT, DVE and POOL.
     Pipe {
         class: Class,
@@ -63,8 +64,8 @@ pub(super) struct Plan<'p> {
     pub(super) kind: Kind,
     pub(super) waits: [Option<WaitOn>; 2],
     pub(super) updates: [Option<UpdateOn>; 2],
-    pub(super) reads: [Option<Area>; 2],
-    pub(super) write: Option<Area>,
+    pub(super) reads: [Option<Extent>; 2],
+    pub(super) write: Option<Extent>,
     /// Banks of PSUM that it touches.
     pub(super) banks: u8,
     pub(super) touches_sbuf: bool,
@@ -73,7 +74,8 @@ pub(super) struct Plan<'p> {
     /// 2 for each multiplication with an addition, and whether they transpose.
     pub(super) flops: u64,
     pub(super) transposes: bool,
-    pub(super) fp32: bool,
+    /// What they count in the adjusted sum.
+    pub(super) adjusted: u64,
 }
 
 fn waits(events: &Events) -> Result<Option<WaitOn>, Fault> {
@@ -101,32 +103,40 @@ impl<'p> Plan<'p> {
             _ => Events::default(),
         };
         let operands = Operands::of(instruction);
+        if let Some(area) =
+            operands.all().find(|area| area.elements == 0 || area.elements > MOST_ELEMENTS)
+        {
+            let text = format!("{} elements per partition", area.elements);
+            return Err(Fault::shape(text));
+        }
         let kind = kind(parameters, engine, instruction, &operands);
-        let (mut flops, mut transposes, mut fp32) = (0, false, false);
+        let (mut flops, mut transposes, mut adjusted) = (0, false, 0);
         if let Body::MatMul(body) = &instruction.body {
             let elements = u64::from(body.rows) * u64::from(body.columns) * body.src.elements();
             flops = 2 * elements;
             transposes = body.transpose_mode == TransposeMode::ENABLED;
-            fp32 = body.src_type == Dtype::FP32;
+            let bytes = body.src_type.bytes().unwrap_or(4);
+            let fp32 = body.src_type == Dtype::FP32;
+            adjusted = flops * half_weights(parameters.arch, fp32, bytes) / 2;
         }
         Ok(Self {
             instruction,
             kind,
             waits: [waits(&header)?, waits(&second)?],
             updates: [updates(&header)?, updates(&second)?],
-            reads: operands.reads,
-            write: operands.write,
+            reads: operands.reads.map(|area| area.as_ref().map(Area::extent)),
+            write: operands.write.as_ref().map(Area::extent),
             banks: operands.all().fold(0, |banks, area| banks | area.banks()),
             touches_sbuf: operands.all().any(|area| area.region == Region::Sbuf),
             arithmetic: matches!(kind, Kind::Load(_) | Kind::MatMul(_) | Kind::Pipe { .. }),
             flops,
             transposes,
-            fp32,
+            adjusted,
         })
     }
 
     /// Whether it reads what the other area holds.
-    pub(super) fn depends_on(&self, written: &Area) -> bool {
+    pub(super) fn depends_on(&self, written: &Extent) -> bool {
         self.reads.iter().flatten().any(|area| area.overlaps(written))
     }
 }
@@ -138,8 +148,13 @@ fn kind(
     operands: &Operands,
 ) -> Kind {
     match &instruction.body {
-        Body::LoadWeights(_) => return Kind::Load(stream::load(&parameters.array, instruction)),
-        Body::MatMul(_) => return Kind::MatMul(stream::matmul(instruction)),
+        Body::LoadWeights(_) => {
+            let cycles = stream::load(&parameters.array, instruction);
+            return Kind::Load(parameters.cycles(engine, cycles));
+        }
+        Body::MatMul(_) => {
+            return Kind::MatMul(parameters.cycles(engine, stream::matmul(instruction)));
+        }
         Body::DmaDirect(_) | Body::DmaIndirect(_) => return Kind::Descriptors,
         Body::DmaTrigger(_) => {
             let length = parameters.control(engine, instruction.header.opcode);
@@ -198,5 +213,41 @@ fn takes_pointer(instruction: &Instruction) -> bool {
         }
         Body::ScalarTensorTensor(body) => body.imm0_source == ImmSource::PTR,
         _ => false,
+    }
+}
+
+/// Plans of one stream that ran of late. A loop of up to this many
+/// instructions pays for its plans once; a long program keeps few in memory.
+#[derive(Debug, Clone)]
+pub(super) struct Plans<'p> {
+    recent: Vec<Option<(usize, Plan<'p>)>>,
+}
+
+/// Plans that are kept.
+const RECENT: usize = 1024;
+
+impl<'p> Plans<'p> {
+    /// For a stream of so many instructions.
+    pub(super) fn new(slots: usize) -> Self {
+        Self { recent: vec![None; slots.min(RECENT)] }
+    }
+
+    /// The plan of a slot, if it is kept.
+    pub(super) fn get(&self, slot: usize) -> Option<&Plan<'p>> {
+        let kept = self.recent.get(slot % RECENT)?.as_ref()?;
+        (kept.0 == slot).then_some(&kept.1)
+    }
+
+    /// The plan of a slot, made if it is not kept.
+    pub(super) fn ready(
+        &mut self,
+        slot: usize,
+        make: impl FnOnce() -> Result<Plan<'p>, Fault>,
+    ) -> Result<Option<&Plan<'p>>, Fault> {
+        let Some(place) = self.recent.get_mut(slot % RECENT) else { return Ok(None) };
+        if place.as_ref().is_none_or(|kept| kept.0 != slot) {
+            *place = Some((slot, make()?));
+        }
+        Ok(place.as_ref().map(|kept| &kept.1))
     }
 }

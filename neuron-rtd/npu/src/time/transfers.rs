@@ -60,7 +60,7 @@ impl Machine<'_, '_> {
         let moving = Moving { job, ring, shares, data_left: ENGINES, writes_left: ENGINES };
         let Some(core) = self.cores.get_mut(at.core) else { return };
         let index = core.rings.add(moving);
-        self.agenda.push(first, at.core, Event::Doorbell { job: index });
+        self.agenda.push(first, at.core, Event::Doorbell { job: index as u32 });
     }
 
     pub(super) fn doorbell(&mut self, now: Ps, index: usize, job: usize) {
@@ -93,6 +93,10 @@ impl Machine<'_, '_> {
         let Some(core) = self.cores.get_mut(index) else { return Ok(()) };
         let Some(next) = core.rings.next(engine) else { return Ok(()) };
         core.counts.packets += 1;
+        self.packets += 1;
+        if self.packets > self.timing.limits.packets {
+            return Err(Stop::Packets(self.timing.limits.packets));
+        }
         match next {
             Next::Data { ring, packets } => {
                 let share = packets.hbm * cost.hbm_fs_per_byte / 1000;
@@ -114,7 +118,7 @@ impl Machine<'_, '_> {
                 let Some(core) = self.cores.get_mut(index) else { return Ok(()) };
                 let time = (end + cost.semaphore).max(core.rings.bus_free);
                 core.rings.bus_free = time + cost.bus;
-                self.agenda.push(time, index, Event::Semaphore { job, share: engine });
+                self.agenda.push(time, index, Event::Semaphore { job: job as u32, share: engine });
                 self.agenda.push(free, index, Event::Packet { engine });
                 let Some(moving) = core.rings.job(job) else { return Ok(()) };
                 moving.data_left = moving.data_left.saturating_sub(1);
