@@ -20,7 +20,6 @@ use crate::hbm::Hbm;
 use crate::observer::{At, Observer};
 use crate::program::{CoreProgram, Program};
 use crate::stop::{Blocked, Stop};
-use crate::sync::Unmet;
 
 /// Bytes of tensors by name.
 pub type Tensors = BTreeMap<String, Vec<u8>>;
@@ -99,11 +98,7 @@ impl Program {
                 return Err(Stop::Instructions(limits.instructions));
             }
             if done == before && !moved {
-                blocked.extend(gathering.waiting().map(|(post, missing)| Blocked {
-                    at: post.at,
-                    opcode: Opcode::PSEUDO_TRIGGER_COLLECTIVE,
-                    unmet: vec![Unmet::Ranks(missing)],
-                }));
+                blocked.extend(gathering.blocked());
                 if blocked.is_empty() {
                     return self.outputs(&hbm, limits.output_bytes);
                 }

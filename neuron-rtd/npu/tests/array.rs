@@ -180,7 +180,7 @@ fn a_high_pass_has_no_products() {
         let (a, b) = (ones(COLUMNS, 3.0 / 128.0), ones(MOVING, 1.0));
         let tensors = [("a".to_owned(), a), ("b".to_owned(), b)].into();
         let sizes = [4 * COLUMNS, 4 * MOVING];
-        let out = program(V3, &sizes, work.collect(), Dtype::FP32, 96).run(&tensors).unwrap();
+        let out = program("cayman", &sizes, work.collect(), Dtype::FP32, 96).run(&tensors).unwrap();
         assert!(fp32(&out["out"])[..96 * 200].iter().all(|value| *value == left));
     }
 }

@@ -19,6 +19,8 @@ pub(super) enum Event {
     Done { engine: Engine, slot: u32 },
     /// The 4-byte write of a DMA engine reached its semaphore.
     Semaphore { job: u32, share: u8 },
+    /// A collective of which all ranks have posted is done.
+    Collective { number: u32 },
     /// The doorbell of a job reached the DMA engines.
     Doorbell { job: u32 },
     /// A DMA engine is free for its next packet.
@@ -31,8 +33,9 @@ impl Event {
             Self::Read { engine, .. } => (0, u64::from(engine.number())),
             Self::Done { engine, .. } => (1, u64::from(engine.number())),
             Self::Semaphore { share, .. } => (2, u64::from(*share)),
-            Self::Doorbell { .. } => (3, 0),
-            Self::Packet { engine } => (4, u64::from(*engine)),
+            Self::Collective { .. } => (3, 0),
+            Self::Doorbell { .. } => (4, 0),
+            Self::Packet { engine } => (5, u64::from(*engine)),
         }
     }
 }

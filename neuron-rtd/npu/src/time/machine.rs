@@ -4,6 +4,7 @@ use neuron_core::isa::body::Body;
 use neuron_core::isa::event::{Action, Moment, Wait};
 use neuron_core::isa::{Engine, Opcode};
 
+use super::collectives::Collectives;
 use super::emit::{Emitter, Value};
 use super::events::{Agenda, Event};
 use super::lane::{Lane, Span, Waiting};
@@ -22,6 +23,10 @@ use crate::program::{CoreProgram, Program};
 use crate::run::{self, Tensors};
 use crate::stop::{Blocked, Stop};
 
+/// Records that take what runs next, or where it goes, from memory.
+const READERS: [Opcode; 3] =
+    [Opcode::PSEUDO_TENSOR_LOAD, Opcode::TENSOR_LOAD, Opcode::DMA_INDIRECT];
+
 pub(super) struct Core<'p> {
     pub(super) program: &'p CoreProgram,
     pub(super) state: State,
@@ -34,7 +39,7 @@ pub(super) struct Core<'p> {
     pub(super) counts: CoreSummary,
 }
 
-fn narrow(slot: usize) -> u32 {
+pub(super) fn narrow(slot: usize) -> u32 {
     u32::try_from(slot).unwrap_or(u32::MAX)
 }
 
@@ -52,6 +57,7 @@ pub(super) struct Machine<'p, 's> {
     pub(super) last: Ps,
     done: u64,
     pub(super) packets: u64,
+    pub(super) collectives: Collectives,
 }
 
 /// Runs a program.
@@ -65,7 +71,7 @@ pub(super) fn run(
     program.fill(&mut hbm, inputs, timing.arithmetic)?;
     let loads = |core: &CoreProgram| {
         let mut records = Engine::ALL.iter().flat_map(|engine| core.stream(*engine));
-        records.any(|record| record.opcode() == Opcode::PSEUDO_TENSOR_LOAD)
+        records.any(|record| READERS.contains(&record.opcode()))
     };
     let cores = program.cores.iter().map(|core| Core {
         program: core,
@@ -89,6 +95,7 @@ pub(super) fn run(
         last: 0,
         done: 0,
         packets: 0,
+        collectives: Collectives::default(),
     };
     machine.run()?;
     machine.finish(program)
@@ -114,8 +121,13 @@ impl<'p> Machine<'p, '_> {
                         let end = now - by_engine(&self.timing.parameters.update, engine);
                         self.emitter.end(at, hint.unwrap_or_default(), end);
                     }
-                    self.change(now, core, engine, slot, Moment::Complete)?;
+                    let at = At { core, engine, slot: slot as usize };
+                    // The update of a collective comes with it.
+                    if !self.plan(at).is_some_and(|plan| plan.posts()) {
+                        self.change(now, core, engine, slot, Moment::Complete)?;
+                    }
                 }
+                Event::Collective { number } => self.collected(now, number)?,
                 Event::Doorbell { job } => self.doorbell(now, core, job as usize),
                 Event::Packet { engine } => self.packet(now, core, engine)?,
                 Event::Semaphore { job, .. } => self.semaphore(now, core, job as usize)?,
@@ -271,7 +283,7 @@ impl<'p> Machine<'p, '_> {
             Flow::Jump(target) => return Err(Fault::Address(format!("a branch to slot {target}"))),
             Flow::Halt => lane.slot = stream.len(),
             Flow::Queue(job) => self.queue(at, plan, &mut span, job),
-            Flow::Post(_) => return Err(Fault::collective("no time for it")),
+            Flow::Post(post) => self.posted(now, post)?,
         }
         self.note(at, plan);
         let Some(core) = self.cores.get_mut(index) else { return Ok(Ps::MAX) };
@@ -312,8 +324,16 @@ impl<'p> Machine<'p, '_> {
         core.counts.adjusted_flops += plan.adjusted;
     }
 
+    /// A fault at a record that ran.
+    pub(super) fn stop(&self, at: At, fault: Fault) -> Stop {
+        let plan = self.plan(at).map(|plan| plan.instruction);
+        let opcode = plan.map_or(Opcode(0), |instruction| instruction.header.opcode);
+        let bytes = Box::new(plan.map_or([0; 64], |instruction| instruction.encode()));
+        Stop::Instruction { at, opcode, fault, bytes }
+    }
+
     /// The updates of an instruction at one of its moments.
-    fn change(
+    pub(super) fn change(
         &mut self,
         now: Ps,
         index: usize,
@@ -393,6 +413,7 @@ impl<'p> Machine<'p, '_> {
                 all.push(Blocked { at, opcode: plan.instruction.header.opcode, unmet });
             }
         }
+        all.extend(self.collectives.gathering.blocked());
         Ok(all)
     }
 }

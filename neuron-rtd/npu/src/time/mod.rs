@@ -56,6 +56,7 @@
 //!
 #![doc = include_str!("../timing.md")]
 
+mod collectives;
 mod emit;
 mod events;
 mod lane;
@@ -75,7 +76,7 @@ mod transfers;
 
 pub use ntff::{FileInfo, Trace, write_ntff};
 pub use parameters::{
-    ArrayCost, Class, DescriptorCost, DmaCost, Parameters, Ps, ThrottleRule, Work,
+    ArrayCost, Class, CollectiveCost, DescriptorCost, DmaCost, Parameters, Ps, ThrottleRule, Work,
 };
 pub use sink::{Executed, Packet, Sink};
 pub use summary::{CoreSummary, Summary};

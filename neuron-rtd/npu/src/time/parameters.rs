@@ -149,6 +149,15 @@ pub struct DescriptorCost {
     pub hardware: bool,
 }
 
+/// A ring of ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CollectiveCost {
+    /// Of one step, whatever it moves.
+    pub step: Ps,
+    /// Femtoseconds a byte takes the link between two cores.
+    pub fs_per_byte: u64,
+}
+
 /// Every constant of one generation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameters {
@@ -192,6 +201,8 @@ pub struct Parameters {
     pub dma: DmaCost,
     /// Descriptors.
     pub descriptors: DescriptorCost,
+    /// Collectives.
+    pub collective: CollectiveCost,
     /// From the start of a run to the first instruction, by engine.
     pub launch: [Ps; 5],
     /// From the last instruction to the end of a run.
@@ -340,6 +351,8 @@ const V3: Parameters = Parameters {
         hardware_descriptor: ns(80), // C: one pair of transfers
         hardware: true,              // D
     },
+    // I: 5 to 20 us, of which the least (our choice); D: 1.28 TB/s a chip
+    collective: CollectiveCost { step: ns(50_000), fs_per_byte: 781 },
     launch: [ns(133_960), ns(133_240), ns(132_150), ns(132_500), ns(131_550)], // C, medians
     finish: ns(17_000),                                                        // C
     shared_ports: false,                                                       // D
@@ -396,5 +409,6 @@ const V4: Parameters = Parameters {
         hbm_stack: 1_225_000_000_000, // D: four stacks
         ..V3.dma
     },
+    collective: CollectiveCost { fs_per_byte: 391, ..V3.collective }, // D: 2.56 TB/s
     ..V3
 };

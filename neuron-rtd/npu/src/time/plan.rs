@@ -135,6 +135,11 @@ impl<'p> Plan<'p> {
         })
     }
 
+    /// Whether it posts a part of a collective.
+    pub(super) fn posts(&self) -> bool {
+        matches!(self.instruction.body, Body::Collective(_))
+    }
+
     /// Whether it reads what the other area holds.
     pub(super) fn depends_on(&self, written: &Extent) -> bool {
         self.reads.iter().flatten().any(|area| area.overlaps(written))
