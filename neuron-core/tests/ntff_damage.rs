@@ -15,8 +15,9 @@ mod ntff_support;
 
 use neuron_core::ntff::layout::{self, Section};
 use neuron_core::ntff::messages::{
-    NdNodeInfo, NeffNodeInfo, NotificationBufferSize, NotificationTraceType as TraceType, NtffInfo,
-    SubgraphInfo, TraceInfo, neff_node_info::Node,
+    BlockTimestampInfo, ExecutionInfo, NcTimestampInfo, NdNodeInfo, NeffNodeInfo,
+    NotificationBufferSize, NotificationTraceType as TraceType, NtffInfo, SubgraphInfo, TraceInfo,
+    neff_node_info::Node,
 };
 use neuron_core::ntff::notification::{End, Engine, Start};
 use neuron_core::ntff::table::{Kind, Message};
@@ -168,10 +169,14 @@ fn message_size_at_its_edges() {
     );
     let limit = Limits::default().message;
     assert!(matches!(with(limit).1.unwrap()[0].rule, Rule::MessageCut { .. }));
-    for size in [limit + 1, u64::MAX] {
+    for size in [limit + 1, (1 << 40) - 1] {
         let error = with(size).1.unwrap_err();
         assert!(matches!(error.rule(), Some(Rule::MessageTooLong { .. })), "{error}");
         assert!(error.to_string().starts_with("byte 1: "), "{error}");
+    }
+    for size in [1 << 40, u64::MAX] {
+        let error = with(size).1.unwrap_err();
+        assert!(matches!(error.rule(), Some(Rule::NotNtff)), "{error}");
     }
 }
 
@@ -379,14 +384,16 @@ fn a_broken_field_costs_itself() {
 
 #[test]
 fn odd_forms_and_unknown_enums_are_read() {
-    for form in [1, 3, 7, 255] {
+    for form in [1, 3, 7, 32] {
         let mut data = small();
         data[0] = form;
         assert!(matches!(rules(&data).as_slice(), [Rule::Form { .. }]));
     }
-    let mut data = small();
-    data[0] = 0;
-    assert!(matches!(both(&data).0.unwrap().rule(), Some(Rule::NotNtff)));
+    for form in [0, 33, 255] {
+        let mut data = small();
+        data[0] = form;
+        assert!(matches!(both(&data).0.unwrap().rule(), Some(Rule::NotNtff)));
+    }
     let data = with_info(|info| info.session_notifications[0].trace_type = 9);
     assert!(rules(&data).is_empty());
     let whole = Whole::read(&data, Mode::Strict);
@@ -428,6 +435,92 @@ fn findings_of_records() {
         info.notification_buffer_size = vec![ring];
     });
     assert!(matches!(rules.as_slice(), [Rule::RingFull { size: 64, .. }]), "{rules:?}");
+}
+
+/// Times that a calibration cannot give, a window that runs backwards, a device
+/// that does not exist.
+#[test]
+fn findings_of_clocks_windows_and_devices() {
+    let clock = |init, actual, expected| {
+        let clock = BlockTimestampInfo {
+            init_timestamp: init,
+            actual_timestamp_inc: actual,
+            expected_timestamp_inc: expected,
+        };
+        record_rules(move |_, info| {
+            let Some(Node::NdNode(node)) = &mut info.neff_nodes[0].node else { panic!() };
+            let times = NcTimestampInfo { act: Some(clock), ..NcTimestampInfo::default() };
+            node.graphs[0].timestamp_info = Some(times);
+        })
+    };
+    // Six records of ACT, at 1000 to 1005, four of them in the first section.
+    for (init, expected, lost) in
+        [(u64::MAX, 1, [4, 2]), (0, u64::MAX, [4, 2]), (999, u64::MAX, [3, 2])]
+    {
+        let rules = clock(init, 1, expected);
+        let counts: Vec<u64> = rules
+            .iter()
+            .map(|rule| match rule {
+                Rule::ClockRange { count, .. } => *count,
+                other => panic!("{other}"),
+            })
+            .collect();
+        assert_eq!(counts, lost, "{init} {expected}");
+        assert!(rules.iter().all(|rule| rule.severity() == Severity::Damage));
+    }
+    let rules = clock(1002, 1, 1);
+    assert!(matches!(&rules[..], [Rule::ClockRange { count: 2, .. }]), "{rules:?}");
+    assert!(clock(1000, 1024, 731_408).is_empty());
+
+    let window = |start, end| {
+        record_rules(move |_, info| {
+            let window = ExecutionInfo { start, end, ..ExecutionInfo::default() };
+            info.execution_timeline = vec![window];
+        })
+    };
+    let backwards = Rule::Window { index: 0, start: 5, end: 4 };
+    assert_eq!(backwards.severity(), Severity::Damage);
+    assert_eq!(window(5, 4), [backwards]);
+    assert!(window(5, 5).is_empty());
+
+    for arch in [0, 4, 1 << 63] {
+        let rules = record_rules(|_, info| info.arch = arch);
+        assert_eq!(rules, [Rule::Arch { arch }]);
+        assert_eq!(rules[0].severity(), Severity::Note);
+    }
+    for arch in [1, 2, 3] {
+        assert!(record_rules(|_, info| info.arch = arch).is_empty());
+    }
+}
+
+/// One is one.
+#[test]
+fn a_count_and_its_words() {
+    let section = String::from("core 4 NC EVENT trace");
+    let text = |count| Rule::HardwareLoss { section: section.clone(), count }.to_string();
+    assert_eq!(
+        text(1),
+        "core 4 NC EVENT trace: one record says that later ones were lost in hardware"
+    );
+    assert!(text(2).contains(": 2 records say that "), "{}", text(2));
+    assert_eq!(
+        Rule::Trailing { bytes: 1 }.to_string(),
+        "one byte after the last section belongs to nothing"
+    );
+    assert_eq!(Rule::More { count: 2 }.to_string(), "2 more findings are not listed");
+}
+
+/// What is no NTFF is told so, whatever its first bytes would mean.
+#[test]
+fn other_files_are_no_ntff() {
+    let text = b"root:x:0:0:root:/root:/bin/bash\n".repeat(20);
+    let hlo = [b"\x0a\x13SyncTensorsGraph.23\x12\x13SyncTensors".as_slice(), &text].concat();
+    let mut odd = vec![0x6a; 400];
+    odd[..9].copy_from_slice(&[6, 0, 1, 0, 0, 0, 0, 0, 0]);
+    for data in [&text[..], &text[..20], b"x", b"{\"a\": 1}", b"\n{\"a\": 1}\n\n", &hlo, &odd] {
+        let error = Reader::new(data, options(Mode::Lenient)).unwrap_err();
+        assert!(matches!(error.rule(), Some(Rule::NotNtff)), "{error}");
+    }
 }
 
 #[test]

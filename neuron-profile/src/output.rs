@@ -5,6 +5,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 
 pub use neuron_core::cli::Exit;
+use neuron_core::error::io_reason;
+use neuron_core::model::printable;
 
 /// Form of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -66,17 +68,42 @@ impl<W: Write> Write for Results<W> {
 }
 
 /// What failed and why, on one line. The errors of the shared crate tell their
-/// cause themselves.
+/// cause themselves, and those of the system are told as it tells them.
 fn one_line(error: &anyhow::Error) -> String {
     let mut parts = Vec::new();
     for cause in error.chain() {
+        if let Some(cause) = system(cause) {
+            parts.push(io_reason(cause));
+            break;
+        }
         parts.push(cause.to_string());
         if cause.is::<neuron_core::Error>() || cause.is::<neuron_core::ntff::Error>() {
             break;
         }
     }
     // Paths and names in it come from outside.
-    neuron_core::model::printable(&parts.join(": "))
+    printable(&parts.join(": "))
+}
+
+/// The cause, if it is an error of the system, or one that wraps such with its
+/// number in the text (as `tempfile` does).
+fn system<'e>(cause: &'e (dyn std::error::Error + 'static)) -> Option<&'e io::Error> {
+    let error: &io::Error = cause.downcast_ref()?;
+    error.to_string().contains(" (os error ").then_some(error)
+}
+
+/// The exit table, for the help of each command.
+pub fn codes() -> String {
+    Exit::help(&[Exit::Done, Exit::Error, Exit::Partial])
+}
+
+/// Tells on stderr what is wrong with the file `name`, a line each.
+pub fn tell(name: &str, lines: impl IntoIterator<Item = String>) {
+    let mut err = io::stderr().lock();
+    for line in lines {
+        // A stderr that cannot be written to is not worth a second failure.
+        let _ = writeln!(err, "{}", printable(&format!("{name}: {line}")));
+    }
 }
 
 /// Writes a JSON document and a newline.

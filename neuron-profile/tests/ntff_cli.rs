@@ -12,10 +12,13 @@
 #[path = "support/stream.rs"]
 mod stream;
 
+use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use neuron_core::ntff::messages::{BlockTimestampInfo, NtffInfo, neff_node_info::Node};
+use neuron_core::ntff::{Options, Reader, Writer};
 use serde_json::Value;
 
 fn fixture(name: &str) -> PathBuf {
@@ -73,7 +76,9 @@ fn info_of_a_real_trace() {
     assert_eq!(core["starts"], serde_json::json!([1514, 496, 977, 415, 45]));
     assert_eq!(core["updates"], 4621);
     assert_eq!(core["dma_bytes"], 25_534_164);
-    assert_eq!(core["first"], 341_377_197_818_428_300_u64);
+    assert_eq!(core["first_ps"], 341_377_197_818_428_300_u64);
+    assert_eq!(core["last_ps"], 341_377_198_111_972_155_u64);
+    assert!(core.get("first").is_none() && core.get("last").is_none());
     assert_eq!(value["findings"]["damaged"], false);
 
     let output = run(&["info"], &fixture("moe-dge.ntff"));
@@ -120,6 +125,26 @@ fn inspect_files() {
     let events = json(&["info"], &fixture("inspect/ntrace.pb"));
     assert_eq!(events["frames"], 1676);
     assert_eq!(events["event_types"]["30"], 796);
+    assert_eq!(events["event_names"]["30"], "dmem_buf_copyin");
+    assert_eq!(events["event_names"].as_object().unwrap().len(), 20);
+    assert_eq!(
+        (&events["bytes"], &events["whole_frame_bytes"]),
+        (&230_793.into(), &230_793.into())
+    );
+    let shown = text(&run(&["info"], &fixture("inspect/ntrace.pb")).stdout);
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let wanted = "event type 30 dmem_buf_copyin 796";
+    assert!(shown.lines().any(|line| words(line) == wanted), "{shown}");
+    let shown = text(&run(&["dump"], &fixture("inspect/ntrace.pb")).stdout);
+    assert_eq!(shown.matches("  event_type: 30 dmem_buf_copyin\n").count(), 796);
+    let dumped = json(&["dump"], &fixture("inspect/ntrace.pb"));
+    assert_eq!(
+        (&dumped["kind"], &dumped["bytes"]),
+        (&"system trace events".into(), &230_793.into())
+    );
+    let frames = dumped["frames"].as_array().unwrap();
+    let copies = frames.iter().filter(|frame| frame["event_name"] == "dmem_buf_copyin");
+    assert_eq!(copies.filter(|frame| frame["event_type"] == 30).count(), 796);
     let run_info = json(&["info"], &fixture("inspect/trace_info.pb"));
     assert_eq!(run_info["message"]["pid"], 713_479);
     let memory = json(&["dump"], &fixture("inspect/host_mem.pb"));
@@ -133,16 +158,259 @@ fn a_cut_file_is_a_partial_result() {
     for command in ["info", "dump", "verify"] {
         let output = piped(&[command], &data[..700_000]);
         assert_eq!(output.status.code(), Some(3), "{command}");
-        assert!(text(&output.stdout).contains("damage: byte 700000: "), "{command}");
-        assert!(output.stderr.is_empty());
-        assert_eq!(piped(&[command], &data).status.code(), Some(0), "{command}");
+        let (shown, told) = (text(&output.stdout), text(&output.stderr));
+        if command == "verify" {
+            // Its result is the findings.
+            assert!(shown.contains("damage: byte 700000: ") && told.is_empty(), "{told}");
+        } else {
+            assert!(told.contains("stdin: damage: byte 700000: "), "{command}: {told}");
+            assert!(told.contains("stdin: note: byte "), "{command}: {told}");
+            assert!(!shown.contains("damage") && !shown.contains("rule "), "{command}");
+        }
+        // A document has all findings, and damage is told beside it.
+        let output = piped(&[command, "-o", "json"], &data[..700_000]);
+        assert_eq!(output.status.code(), Some(3), "{command}");
+        let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let list = value["findings"]["list"].as_array().unwrap();
+        let damage: Vec<&Value> =
+            list.iter().filter(|finding| finding["severity"] == "damage").collect();
+        assert!(damage.len() > 1 && damage.len() < list.len(), "{command}");
+        let told = text(&output.stderr);
+        assert_eq!(told.lines().count(), if command == "verify" { 0 } else { damage.len() });
+        assert!(told.lines().all(|line| line.starts_with("stdin: damage: ")), "{told}");
+        assert_eq!(value["bytes"], 700_000, "{command}");
+        // Notes are told of a sound file too, and change no exit.
+        let output = piped(&[command], &data);
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        let told = text(&output.stderr);
+        assert!(told.lines().all(|line| line.starts_with("stdin: note: ")), "{told}");
+        assert_eq!(told.is_empty(), command == "verify", "{told}");
     }
     // The records before the cut are shown: PE's come first.
     let shown = text(&piped(&["info"], &data[..700_000]).stdout);
     assert!(shown.contains("     1514     1513"), "{shown}");
     let events = std::fs::read(fixture("inspect/ntrace.pb")).unwrap();
-    let output = piped(&["info"], &events[..1000]);
-    assert_eq!(output.status.code(), Some(3));
+    for command in ["info", "dump"] {
+        let output = piped(&[command], &events[..1000]);
+        assert_eq!(output.status.code(), Some(3));
+        assert!(!text(&output.stdout).contains("damage"));
+        let told = text(&output.stderr);
+        assert!(told.starts_with("stdin: damage: byte ") && told.lines().count() == 1, "{told}");
+        let output = piped(&[command, "-o", "json"], &events[..1000]);
+        assert_eq!(text(&output.stderr), told);
+        let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(value["kind"], "system trace events");
+        // Bytes read, as of a trace; and how far the frames are whole.
+        assert_eq!(value["bytes"], 1000);
+        assert_eq!(value["whole_frame_bytes"], value["findings"]["list"][0]["offset"]);
+        assert_ne!(value["whole_frame_bytes"], 1000);
+    }
+    let value: Value =
+        serde_json::from_slice(&piped(&["verify", "-o", "json"], &events[..1000]).stdout).unwrap();
+    assert_eq!(value["bytes"], 1000);
+}
+
+/// The exit status is in the help and in the man page of each command.
+#[test]
+fn exit_status_is_in_the_help() {
+    for command in ["info", "dump", "verify"] {
+        let help = text(&tool(&[command, "--help"]).output().unwrap().stdout);
+        let page = format!("assets/neuron-profile-ntff-{command}.1");
+        let page =
+            std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
+        for shown in [help, page] {
+            assert!(shown.contains("Exit status:") && shown.contains("  3  a part"), "{shown}");
+        }
+    }
+}
+
+/// DMA engines have one number everywhere: that of the device, which is also
+/// the one in the vendor's export.
+#[test]
+fn dma_engines_of_the_device() {
+    let export: Value =
+        serde_json::from_slice(&std::fs::read(fixture("attn-fused-fp32-512.json")).unwrap())
+            .unwrap();
+    let exported: BTreeSet<u64> = export["dma"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["dma_engine"].as_str().unwrap().parse().unwrap())
+        .collect();
+    let value = json(&["dump"], &fixture("attn-fused-fp32-512.ntff"));
+    let sections = value["sections"].as_array().unwrap();
+    let records = |core: u64| {
+        let name = format!("core {core} DMA DMA trace");
+        let section = sections.iter().find(|section| section["section"] == name.as_str());
+        section.unwrap()["entries"].as_array().unwrap()
+    };
+    let number = |record: &Value, key: &str| record[key].as_u64().unwrap();
+    let mut engines = BTreeSet::new();
+    for record in records(4).iter().chain(records(5)) {
+        engines.insert(number(record, "engine"));
+        assert_eq!(number(record, "engine") % 32, number(record, "engine_mod_32"), "{record}");
+    }
+    assert!(exported.is_subset(&engines) && exported.len() > 16, "{exported:?} {engines:?}");
+    assert!(engines.iter().all(|engine| (64..96).contains(engine)), "{engines:?}");
+    // The text has the same ones in the same order.
+    let shown = text(&run(&["dump"], &fixture("attn-fused-fp32-512.ntff")).stdout);
+    let lines: Vec<u64> = shown
+        .lines()
+        .filter_map(|line| line.split_once(" dma engine ")?.1.split(' ').next()?.parse().ok())
+        .collect();
+    let ours: Vec<u64> =
+        records(4).iter().chain(records(5)).map(|record| number(record, "engine")).collect();
+    assert_eq!(lines, ours);
+}
+
+/// What is no file of these says what it is not, and what to give.
+#[test]
+fn other_files_are_refused() {
+    let users = b"root:x:0:0:root:/root:/bin/bash\n".repeat(40);
+    let document = br#"{"events": [], "data_version": 2}"#.repeat(20);
+    let hlo = [b"\x0a\x13SyncTensorsGraph.23\x12\x13SyncTensors".as_slice(), &users].concat();
+    let events = std::fs::read(fixture("inspect/ntrace.pb")).unwrap();
+    let samples = std::fs::read(fixture("inspect/cpu_util.pb")).unwrap();
+    for data in [
+        &users[..],
+        &users[..40],
+        &document,
+        &hlo,
+        &events[1..5000],
+        &events[..50],
+        &samples[7..5000],
+    ] {
+        for command in ["info", "dump", "verify"] {
+            let output = piped(&[command], data);
+            let told = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{told}");
+            assert!(output.stdout.is_empty() && told.lines().count() == 1, "{told}");
+            assert!(told.contains("stdin: byte 0: neither an NTFF"), "{told}");
+            assert!(told.contains("give one of these (rule not-ntff)"), "{told}");
+        }
+    }
+}
+
+/// Of a cut run description every whole field is shown.
+#[test]
+fn a_cut_run_description_keeps_its_whole_fields() {
+    let data = std::fs::read(fixture("inspect/trace_info.pb")).unwrap();
+    let whole = json(&["info"], &fixture("inspect/trace_info.pb"));
+    for (cut, last) in [(1000, "host_stats"), (1500, "host_stats"), (1890, "instance_type")] {
+        for command in ["info", "dump", "verify"] {
+            let output = piped(&[command, "-o", "json"], &data[..cut]);
+            let told = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(3), "{command} {cut}: {told}");
+            let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(value["kind"], "description of an inspect run");
+            assert_eq!(
+                (&value["bytes"], &value["findings"]["damaged"]),
+                (&cut.into(), &true.into())
+            );
+            if command == "verify" {
+                continue;
+            }
+            assert!(told.starts_with("stdin: damage: "), "{told}");
+            let message = value["message"].as_object().unwrap();
+            assert!(message.contains_key(last), "{cut}: {message:?}");
+            for (name, field) in message {
+                match field {
+                    Value::Array(list) => {
+                        let all = whole["message"][name].as_array().unwrap();
+                        assert_eq!(list[..], all[..list.len()]);
+                    }
+                    _ => assert_eq!(*field, whole["message"][name], "{name}"),
+                }
+            }
+        }
+    }
+}
+
+/// Times and devices that cannot be are found by each command.
+#[test]
+fn nonsense_of_clocks_windows_and_devices_is_found() {
+    let data = std::fs::read(fixture("attn-fused-fp32-512.ntff")).unwrap();
+    let changed = |change: &dyn Fn(&mut NtffInfo)| {
+        let mut reader = Reader::new(data.as_slice(), Options::default()).unwrap();
+        let mut info = reader.info().clone();
+        change(&mut info);
+        let mut blobs = vec![Vec::new(); reader.sections().len()];
+        while let Some(chunk) = reader.next_chunk().unwrap() {
+            blobs[chunk.index].extend_from_slice(chunk.bytes);
+        }
+        let mut writer = Writer::new(Vec::new(), 6, info).unwrap();
+        blobs.iter().for_each(|blob| writer.bytes(blob).unwrap());
+        writer.finish().unwrap()
+    };
+    let clock = |init_timestamp, expected_timestamp_inc| {
+        changed(&move |info| {
+            let Some(Node::NdNode(node)) = &mut info.neff_nodes[0].node else { panic!() };
+            let clock = BlockTimestampInfo {
+                init_timestamp,
+                actual_timestamp_inc: 1,
+                expected_timestamp_inc,
+            };
+            node.graphs[0].timestamp_info.as_mut().unwrap().pe = Some(clock);
+        })
+    };
+    let window = changed(&|info| {
+        let window = &mut info.execution_timeline[0];
+        std::mem::swap(&mut window.start, &mut window.end);
+    });
+    let check = |data: &[u8], exit: i32, rules: &[(&str, &str)]| {
+        for command in ["info", "verify"] {
+            let output = piped(&[command, "-o", "json"], data);
+            assert_eq!(output.status.code(), Some(exit), "{rules:?}");
+            let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+            let list = value["findings"]["list"].as_array().unwrap();
+            let found: Vec<(&str, &str)> = list
+                .iter()
+                .map(|f| (f["rule"].as_str().unwrap(), f["severity"].as_str().unwrap()))
+                .filter(|(rule, _)| *rule != "hardware-loss")
+                .collect();
+            assert_eq!(found, rules);
+        }
+    };
+    check(&changed(&|_| ()), 0, &[]);
+    check(&clock(u64::MAX, 1), 3, &[("clock-range", "damage")]);
+    check(&clock(0, u64::MAX), 3, &[("clock-range", "damage")]);
+    check(&window, 3, &[("window", "damage")]);
+    for arch in [0, 1 << 63] {
+        check(&changed(&move |info| info.arch = arch), 0, &[("arch", "note")]);
+    }
+}
+
+/// Errors of the system are told in one style, without their number.
+#[test]
+fn errors_of_the_system() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().display().to_string();
+    let told = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_neuron-profile"))
+            .args(args)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        text(&output.stderr)
+    };
+    for command in ["info", "dump", "verify"] {
+        assert_eq!(
+            told(&["ntff", command, &folder]),
+            format!("neuron-profile: cannot read {folder}: is a directory\n")
+        );
+    }
+    let missing = format!("{folder}/no/such");
+    let reason = "no such file or directory\n";
+    assert_eq!(
+        told(&["ntff", "info", &missing]),
+        format!("neuron-profile: cannot open {missing}: {reason}")
+    );
+    let neff = fixture("matmul-small.neff").display().to_string();
+    let made = told(&["neff", "unpack", &neff, &format!("{missing}/out")]);
+    assert_eq!(made, format!("neuron-profile: cannot make a folder in {missing}: {reason}"));
+    let packed = told(&["neff", "pack", &missing, &format!("{folder}/x.neff")]);
+    assert!(packed.ends_with(&format!(": {reason}")) && packed.contains(&missing), "{packed}");
 }
 
 #[test]
@@ -151,7 +419,7 @@ fn errors_are_one_line_with_exit_1() {
     let empty = home.path().join("empty.ntff");
     std::fs::write(&empty, b"").unwrap();
     let short = home.path().join("short.ntff");
-    std::fs::write(&short, [6; 100]).unwrap();
+    std::fs::write(&short, [[6].as_slice(), &[0; 99]].concat()).unwrap();
     let missing = home.path().join("missing.ntff");
     for (file, wanted) in [
         (&empty, "nothing was executed"),
@@ -201,8 +469,9 @@ fn a_damaged_gzip_wrapper_keeps_what_is_whole() {
         for command in ["info", "dump", "verify"] {
             let output = piped(&[command], bytes);
             assert_eq!(output.status.code(), Some(3), "{command}");
-            assert!(output.stderr.is_empty());
-            assert_eq!(text(&output.stdout).matches("(rule gzip-cut)").count(), 1);
+            let both = [output.stdout, output.stderr].map(|bytes| text(&bytes));
+            let told = both.each_ref().map(|text| text.matches("(rule gzip-cut)").count());
+            assert_eq!(told, if command == "verify" { [1, 0] } else { [0, 1] });
         }
         let output = piped(&["dump", "-o", "json"], bytes);
         let value: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -258,7 +527,7 @@ fn zeros_are_refused() {
         assert_eq!(output.status.code(), Some(1), "{command}");
         assert!(output.stdout.is_empty());
         let error = text(&output.stderr);
-        assert!(error.contains("neither an NTFF nor a file of an inspect run"), "{error}");
+        assert!(error.contains("neither an NTFF, which begins"), "{error}");
     }
 }
 
