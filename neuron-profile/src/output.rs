@@ -5,7 +5,6 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 
 pub use neuron_core::cli::Exit;
-use neuron_core::error::io_reason;
 use neuron_core::model::printable;
 
 /// Form of the result.
@@ -68,15 +67,16 @@ impl<W: Write> Write for Results<W> {
 }
 
 /// What failed and why, on one line. The errors of the shared crate tell their
-/// cause themselves, and those of the system are told as it tells them.
+/// cause themselves; an error of the system ends the line, without its number.
 fn one_line(error: &anyhow::Error) -> String {
     let mut parts = Vec::new();
     for cause in error.chain() {
-        if let Some(cause) = system(cause) {
-            parts.push(io_reason(cause));
+        let text = cause.to_string();
+        if let Some(plain) = without_number(&text) {
+            parts.push(plain);
             break;
         }
-        parts.push(cause.to_string());
+        parts.push(text);
         if cause.is::<neuron_core::Error>() || cause.is::<neuron_core::ntff::Error>() {
             break;
         }
@@ -85,11 +85,15 @@ fn one_line(error: &anyhow::Error) -> String {
     printable(&parts.join(": "))
 }
 
-/// The cause, if it is an error of the system, or one that wraps such with its
-/// number in the text (as `tempfile` does).
-fn system<'e>(cause: &'e (dyn std::error::Error + 'static)) -> Option<&'e io::Error> {
-    let error: &io::Error = cause.downcast_ref()?;
-    error.to_string().contains(" (os error ").then_some(error)
+/// The text of an error of the system, or of one that repeats it, in the style
+/// of the shared crate: `No such file (os error 2)` is `no such file`.
+fn without_number(text: &str) -> Option<String> {
+    let (text, _) = text.rsplit_once(" (os error ")?;
+    let start = text.rfind(": ").map_or(0, |colon| colon + 2);
+    let (lead, reason) = text.split_at_checked(start)?;
+    let mut letters = reason.chars();
+    let first = letters.next()?.to_lowercase();
+    Some(format!("{lead}{first}{}", letters.as_str()))
 }
 
 /// The exit table, for the help of each command.
@@ -165,4 +169,29 @@ pub fn table(
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context as _;
+    use neuron_core::neff::WriteError;
+
+    /// Wrapped or not, an error of the system has one style and is told once.
+    #[test]
+    fn errors_of_the_system_have_one_style() {
+        let full = || io::Error::from_raw_os_error(28);
+        let line = |error: anyhow::Error| one_line(&error.context("cannot write x"));
+        let wanted = "cannot write x: no space left on device";
+        assert_eq!(line(full().into()), wanted);
+        let named = io::Error::new(full().kind(), format!("{} at path \"/x/y\"", full()));
+        assert_eq!(line(named.into()), wanted);
+        let wrapped = line(WriteError::Io(full()).into());
+        assert_eq!(wrapped, "cannot write x: cannot write: no space left on device");
+        let told = Err::<(), _>(neuron_core::Error::io("read", "d")(full())).context("f");
+        let told = told.map_err(|error| one_line(&error));
+        assert_eq!(told, Err("f: cannot read d: no space left on device".into()));
+        let other = io::Error::other("SP.bin is cut");
+        assert_eq!(line(other.into()), "cannot write x: SP.bin is cut");
+    }
 }
