@@ -14,55 +14,18 @@
 mod ntff_support;
 
 use neuron_core::ntff::layout::{self, Section};
-use neuron_core::ntff::messages::{
-    BlockTimestampInfo, ExecutionInfo, NcTimestampInfo, NdNodeInfo, NeffNodeInfo,
-    NotificationBufferSize, NotificationTraceType as TraceType, NtffInfo, SubgraphInfo, TraceInfo,
-    neff_node_info::Node,
-};
-use neuron_core::ntff::notification::{End, Engine, Start};
+use neuron_core::ntff::messages::{NtffInfo, TraceInfo};
 use neuron_core::ntff::table::{Kind, Message};
 use neuron_core::ntff::wire::Fields;
 use neuron_core::ntff::{
-    Error, Finding, Header, Limits, Mode, Notification, Options, Reader, Rule, Severity, Ticks,
-    Writer, fuzz, schema,
+    Error, Finding, Limits, Mode, Options, Reader, Rule, Severity, Writer, fuzz, schema,
 };
-use ntff_support::{Whole, bytes, options};
+use ntff_support::{Whole, assemble, bytes, options, small};
 use prost::Message as _;
 
 const REAL: &str = "attn-fused-fp32-512.ntff";
 
-/// Two traces of one core: four instruction records, then two.
-fn small() -> Vec<u8> {
-    let trace = |kind: TraceType, size| TraceInfo {
-        trace_type: kind.into(),
-        size,
-        nc_idx: 4,
-        ..TraceInfo::default()
-    };
-    let graph = SubgraphInfo { name: "sg00".into(), nc_idx: 4, ..SubgraphInfo::default() };
-    let node = Node::NdNode(NdNodeInfo { graphs: vec![graph] });
-    let info = NtffInfo {
-        neff_name: "file.neff".into(),
-        arch: 2,
-        neff_nodes: vec![NeffNodeInfo { node: Some(node), ..NeffNodeInfo::default() }],
-        session_notifications: vec![trace(TraceType::Instruction, 64), trace(TraceType::Event, 32)],
-        ..NtffInfo::default()
-    };
-    let mut writer = Writer::new(Vec::new(), 6, info).unwrap();
-    for n in 0..6_u64 {
-        let pc = u32::try_from(n / 2).unwrap();
-        let engine = Engine::Act;
-        let notification = if n % 2 == 0 {
-            Notification::Start(Start { engine, pc, hint: 0, soft_reset: 0, wait_cycles: 9 })
-        } else {
-            Notification::End(End { engine, pc, hint: 0, crc_in: 1, crc_out: 2 })
-        };
-        writer.record(notification.encode(Ticks(1000 + n))).unwrap();
-    }
-    writer.finish().unwrap()
-}
-
-/// The same with another message.
+/// The small file with another message.
 fn with_info(change: impl FnOnce(&mut NtffInfo)) -> Vec<u8> {
     let data = small();
     let reader = Reader::new(data.as_slice(), options(Mode::Strict)).unwrap();
@@ -70,11 +33,6 @@ fn with_info(change: impl FnOnce(&mut NtffInfo)) -> Vec<u8> {
     let blobs = data[usize::try_from(reader.header().blobs_start()).unwrap()..].to_vec();
     change(&mut info);
     assemble(&info.encode_to_vec(), &blobs)
-}
-
-fn assemble(message: &[u8], blobs: &[u8]) -> Vec<u8> {
-    let header = Header { form: 6, message_size: message.len() as u64 };
-    [&header.to_bytes(), message, blobs].concat()
 }
 
 /// Reads in both modes to the end: the error of strict, the findings of
@@ -399,115 +357,6 @@ fn odd_forms_and_unknown_enums_are_read() {
     let whole = Whole::read(&data, Mode::Strict);
     assert_eq!(whole.sections[0].to_string(), "core 4 NC type 9 trace");
     assert_eq!(whole.blobs[0].len(), 64);
-}
-
-fn record_rules(change: impl Fn(&mut [u8], &mut NtffInfo)) -> Vec<Rule> {
-    let data = small();
-    let reader = Reader::new(data.as_slice(), options(Mode::Strict)).unwrap();
-    let (mut info, start) = (reader.info().clone(), reader.header().blobs_start());
-    let mut blobs = data[usize::try_from(start).unwrap()..].to_vec();
-    change(&mut blobs, &mut info);
-    let data = assemble(&info.encode_to_vec(), &blobs);
-    let whole = Whole::read(&data, Mode::Lenient);
-    whole.findings.list().0.iter().map(|finding| finding.rule.clone()).collect()
-}
-
-/// What the records themselves tell (ntff.md §10).
-#[test]
-fn findings_of_records() {
-    assert!(record_rules(|_, _| ()).is_empty());
-    let rules = record_rules(|blobs, _| blobs[..16].fill(0));
-    assert!(matches!(rules.as_slice(), [Rule::Blank { count: 1, .. }]), "{rules:?}");
-    let rules = record_rules(|blobs, _| blobs[3] = 0x98);
-    assert!(
-        matches!(rules.as_slice(), [Rule::Undecodable { count: 1, total: 4, .. }]),
-        "{rules:?}"
-    );
-    let rules = record_rules(|blobs, _| blobs[3] |= 0x20);
-    assert!(matches!(rules.as_slice(), [Rule::SoftwareLoss { count: 1, .. }]), "{rules:?}");
-    let rules = record_rules(|blobs, _| blobs[3] |= 0x40);
-    assert!(matches!(rules.as_slice(), [Rule::HardwareLoss { count: 1, .. }]), "{rules:?}");
-    // An update with one of its reserved bits set.
-    let rules = record_rules(|blobs, _| (blobs[3], blobs[1]) = (0x9b, 0x05));
-    assert!(matches!(rules.as_slice(), [Rule::Unexplained { count: 1, .. }]), "{rules:?}");
-    let rules = record_rules(|_, info| {
-        let ring = NotificationBufferSize { buffer_size: 64, ..NotificationBufferSize::default() };
-        info.notification_buffer_size = vec![ring];
-    });
-    assert!(matches!(rules.as_slice(), [Rule::RingFull { size: 64, .. }]), "{rules:?}");
-}
-
-/// Times that a calibration cannot give, a window that runs backwards, a device
-/// that does not exist.
-#[test]
-fn findings_of_clocks_windows_and_devices() {
-    let clock = |init, actual, expected| {
-        let clock = BlockTimestampInfo {
-            init_timestamp: init,
-            actual_timestamp_inc: actual,
-            expected_timestamp_inc: expected,
-        };
-        record_rules(move |_, info| {
-            let Some(Node::NdNode(node)) = &mut info.neff_nodes[0].node else { panic!() };
-            let times = NcTimestampInfo { act: Some(clock), ..NcTimestampInfo::default() };
-            node.graphs[0].timestamp_info = Some(times);
-        })
-    };
-    // Six records of ACT, at 1000 to 1005, four of them in the first section.
-    for (init, expected, lost) in
-        [(u64::MAX, 1, [4, 2]), (0, u64::MAX, [4, 2]), (999, u64::MAX, [3, 2])]
-    {
-        let rules = clock(init, 1, expected);
-        let counts: Vec<u64> = rules
-            .iter()
-            .map(|rule| match rule {
-                Rule::ClockRange { count, .. } => *count,
-                other => panic!("{other}"),
-            })
-            .collect();
-        assert_eq!(counts, lost, "{init} {expected}");
-        assert!(rules.iter().all(|rule| rule.severity() == Severity::Damage));
-    }
-    let rules = clock(1002, 1, 1);
-    assert!(matches!(&rules[..], [Rule::ClockRange { count: 2, .. }]), "{rules:?}");
-    assert!(clock(1000, 1024, 731_408).is_empty());
-
-    let window = |start, end| {
-        record_rules(move |_, info| {
-            let window = ExecutionInfo { start, end, ..ExecutionInfo::default() };
-            info.execution_timeline = vec![window];
-        })
-    };
-    let backwards = Rule::Window { index: 0, start: 5, end: 4 };
-    assert_eq!(backwards.severity(), Severity::Damage);
-    assert_eq!(window(5, 4), [backwards]);
-    assert!(window(5, 5).is_empty());
-
-    for arch in [0, 4, 1 << 63] {
-        let rules = record_rules(|_, info| info.arch = arch);
-        assert_eq!(rules, [Rule::Arch { arch }]);
-        assert_eq!(rules[0].severity(), Severity::Note);
-    }
-    for arch in [1, 2, 3] {
-        assert!(record_rules(|_, info| info.arch = arch).is_empty());
-    }
-}
-
-/// One is one.
-#[test]
-fn a_count_and_its_words() {
-    let section = String::from("core 4 NC EVENT trace");
-    let text = |count| Rule::HardwareLoss { section: section.clone(), count }.to_string();
-    assert_eq!(
-        text(1),
-        "core 4 NC EVENT trace: one record says that later ones were lost in hardware"
-    );
-    assert!(text(2).contains(": 2 records say that "), "{}", text(2));
-    assert_eq!(
-        Rule::Trailing { bytes: 1 }.to_string(),
-        "one byte after the last section belongs to nothing"
-    );
-    assert_eq!(Rule::More { count: 2 }.to_string(), "2 more findings are not listed");
 }
 
 /// What is no NTFF is told so, whatever its first bytes would mean.
