@@ -105,7 +105,7 @@ impl Error {
 }
 
 /// The system's text for an error in lower case and without the errno number.
-fn io_reason(error: &std::io::Error) -> String {
+pub(crate) fn io_reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);
     let mut chars = text.chars();

@@ -316,6 +316,35 @@ fn every_packet_row() {
     }
 }
 
+/// The export counts what it traced of a core: instructions, packets, updates.
+#[test]
+fn every_trace_count() {
+    for capture in Capture::all() {
+        let mut ours: BTreeMap<String, u64> = BTreeMap::new();
+        let mut add = |core| *ours.entry(capture.subgraph(core).to_owned()).or_default() += 1;
+        for (start, end) in capture.instructions() {
+            if start.time >= capture.start && end.time <= capture.end {
+                add(start.core);
+            }
+        }
+        for event in capture.whole.events() {
+            if matches!(event.notification, Notification::Update(_)) && capture.inside(event.time) {
+                add(event.core);
+            }
+        }
+        // Of the packets those that are exported; every_packet_row finds them.
+        for row in capture.rows("dma") {
+            *ours.entry(text(row, "subgraph").to_owned()).or_default() += 1;
+        }
+        let theirs: BTreeMap<String, u64> = capture
+            .rows("model_info")
+            .iter()
+            .map(|row| (text(row, "sg_name").to_owned(), number(row, "trace_count")))
+            .collect();
+        assert_eq!(ours, theirs, "{}", capture.name);
+    }
+}
+
 #[test]
 fn every_throttle_row() {
     for capture in Capture::all() {

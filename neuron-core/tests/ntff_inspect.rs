@@ -20,7 +20,7 @@ use neuron_core::ntff::frames::{FrameReader, Framed, InspectFile, write_frame};
 use neuron_core::ntff::messages::{
     CpuUtil, HostMemUsage, NtraceEvent, NtraceEventPhaseType as Phase, NtraceInfo,
 };
-use neuron_core::ntff::{Limits, Mode, Rule, root, schema};
+use neuron_core::ntff::{Limits, Mode, Rule, event, root, schema};
 use ntff_support::{bytes, options};
 use prost::Message as _;
 
@@ -182,6 +182,54 @@ fn run_description() {
     assert_eq!(table("system_trace")[&0], "invalid_interned_string");
 }
 
+/// Our names of event types are those that the runtime wrote.
+#[test]
+fn event_names() {
+    let info = run();
+    let table = info.interned_data.iter().find(|db| db.name == "ntrace_inspect_type").unwrap();
+    let theirs: Vec<(u64, &str)> =
+        table.entries.iter().map(|(key, name)| (*key, name.as_str())).collect();
+    let ours: Vec<(u64, &str)> = (0..).zip(event::NAMES).collect();
+    assert_eq!(ours, theirs);
+    assert_eq!((event::name(30), event::name(40)), ("dmem_buf_copyin".into(), "event_40".into()));
+}
+
+/// A cut run description is recognised, and what is whole of it is read.
+#[test]
+fn a_cut_run_description() {
+    let data = bytes("inspect/trace_info.pb");
+    let whole = run();
+    let limits = Limits::default();
+    for cut in [30, 1000, 1500, 1890] {
+        let data = &data[..cut];
+        assert_eq!(InspectFile::sniff(data, true), Some(InspectFile::Run), "{cut}");
+        let mut findings = Findings::new(10);
+        let root = &schema::NTRACE_INFO;
+        let info: NtraceInfo =
+            root::decode_fields(data, 0, root, &limits, true, &mut findings).unwrap();
+        assert_eq!((info.pid, info.instance_id), (713_479, whole.instance_id.clone()), "{cut}");
+        assert!(findings.damaged() && findings.list().0.len() == 1, "{cut}");
+        if cut >= 1000 {
+            assert_eq!(
+                (&info.event_file, &info.host_stats),
+                (&whole.event_file, &whole.host_stats)
+            );
+        }
+        let tables = info.interned_data.len();
+        assert_eq!(info.interned_data, whole.interned_data[..tables]);
+        let strict: Result<NtraceInfo, _> =
+            root::decode_fields(data, 0, root, &limits, false, &mut findings);
+        assert!(strict.is_err());
+    }
+    for other in [&b"\x08\x02"[..], b"\x0a\x13SyncTensorsGraph.23", b"\x08 is text"] {
+        assert_eq!(InspectFile::sniff(other, true), None);
+    }
+    // One whole frame and a cut one are recognised too.
+    let events = bytes("inspect/ntrace.pb");
+    assert_eq!(InspectFile::sniff(&events[..100], true), Some(InspectFile::Events));
+    assert_eq!(InspectFile::sniff(&events[..60], true), None);
+}
+
 #[test]
 fn host_samples() {
     let cpu: Vec<CpuUtil> = frames("inspect/cpu_util.pb");
@@ -245,6 +293,7 @@ fn a_cut_file_gives_its_whole_frames() {
             count += 1;
         }
         let whole = ends.iter().filter(|end| **end <= cut as u64).count() - 1;
+        assert_eq!((reader.taken(), reader.position()), (cut as u64, ends[whole]));
         assert_eq!(count, whole, "cut at {cut}");
         let (findings, _) = reader.findings().list();
         if ends.contains(&(cut as u64)) {

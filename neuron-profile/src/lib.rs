@@ -26,8 +26,7 @@ enum Command {
 
 /// The command line, for man pages and completions.
 pub fn command() -> clap::Command {
-    let codes = Exit::help(&[Exit::Done, Exit::Error, Exit::Partial]);
-    Cli::command().after_help(codes)
+    Cli::command().after_help(output::codes())
 }
 
 /// Runs the tool with these arguments, the program's name first.

@@ -5,6 +5,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 
 pub use neuron_core::cli::Exit;
+use neuron_core::model::printable;
 
 /// Form of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -66,17 +67,47 @@ impl<W: Write> Write for Results<W> {
 }
 
 /// What failed and why, on one line. The errors of the shared crate tell their
-/// cause themselves.
+/// cause themselves; an error of the system ends the line, without its number.
 fn one_line(error: &anyhow::Error) -> String {
     let mut parts = Vec::new();
     for cause in error.chain() {
-        parts.push(cause.to_string());
+        let text = cause.to_string();
+        if let Some(plain) = without_number(&text) {
+            parts.push(plain);
+            break;
+        }
+        parts.push(text);
         if cause.is::<neuron_core::Error>() || cause.is::<neuron_core::ntff::Error>() {
             break;
         }
     }
     // Paths and names in it come from outside.
-    neuron_core::model::printable(&parts.join(": "))
+    printable(&parts.join(": "))
+}
+
+/// The text of an error of the system, or of one that repeats it, in the style
+/// of the shared crate: `No such file (os error 2)` is `no such file`.
+fn without_number(text: &str) -> Option<String> {
+    let (text, _) = text.rsplit_once(" (os error ")?;
+    let start = text.rfind(": ").map_or(0, |colon| colon + 2);
+    let (lead, reason) = text.split_at_checked(start)?;
+    let mut letters = reason.chars();
+    let first = letters.next()?.to_lowercase();
+    Some(format!("{lead}{first}{}", letters.as_str()))
+}
+
+/// The exit table, for the help of each command.
+pub fn codes() -> String {
+    Exit::help(&[Exit::Done, Exit::Error, Exit::Partial])
+}
+
+/// Tells on stderr what is wrong with the file `name`, a line each.
+pub fn tell(name: &str, lines: impl IntoIterator<Item = String>) {
+    let mut err = io::stderr().lock();
+    for line in lines {
+        // A stderr that cannot be written to is not worth a second failure.
+        let _ = writeln!(err, "{}", printable(&format!("{name}: {line}")));
+    }
 }
 
 /// Writes a JSON document and a newline.
@@ -138,4 +169,29 @@ pub fn table(
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context as _;
+    use neuron_core::neff::WriteError;
+
+    /// Wrapped or not, an error of the system has one style and is told once.
+    #[test]
+    fn errors_of_the_system_have_one_style() {
+        let full = || io::Error::from_raw_os_error(28);
+        let line = |error: anyhow::Error| one_line(&error.context("cannot write x"));
+        let wanted = "cannot write x: no space left on device";
+        assert_eq!(line(full().into()), wanted);
+        let named = io::Error::new(full().kind(), format!("{} at path \"/x/y\"", full()));
+        assert_eq!(line(named.into()), wanted);
+        let wrapped = line(WriteError::Io(full()).into());
+        assert_eq!(wrapped, "cannot write x: cannot write: no space left on device");
+        let told = Err::<(), _>(neuron_core::Error::io("read", "d")(full())).context("f");
+        let told = told.map_err(|error| one_line(&error));
+        assert_eq!(told, Err("f: cannot read d: no space left on device".into()));
+        let other = io::Error::other("SP.bin is cut");
+        assert_eq!(line(other.into()), "cannot write x: SP.bin is cut");
+    }
 }

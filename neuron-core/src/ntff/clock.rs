@@ -66,6 +66,14 @@ impl Clock {
         DeviceTime(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 
+    /// Whether device time can tell these ticks: [`Self::correct`] gave neither
+    /// of its limits in place of what is beyond.
+    pub fn tells(self, ticks: Ticks) -> bool {
+        let end = (u128::from(u64::MAX) + 1) * u128::from(self.actual.max(1));
+        let passed = ticks.0.checked_sub(self.init).map(u128::from);
+        passed.is_some_and(|passed| passed * u128::from(self.expected) < end)
+    }
+
     /// The last tick at or before a moment, for writers.
     pub fn ticks(self, time: DeviceTime) -> Ticks {
         let passed =
@@ -188,6 +196,17 @@ mod tests {
         assert_eq!(pe.correct(Ticks(3)).ps(), 0);
         let far = Clock { init: 0, actual: 1, expected: u64::MAX };
         assert_eq!(far.correct(Ticks(u64::MAX)).ps(), u64::MAX);
+    }
+
+    /// At the limits themselves a time is still true.
+    #[test]
+    fn what_a_clock_tells() {
+        let clock = Clock { init: 100, actual: 2, expected: 1 };
+        assert!(!clock.tells(Ticks(99)) && clock.tells(Ticks(100)) && clock.tells(Ticks(u64::MAX)));
+        let far = Clock { init: 1, actual: 1, expected: u64::MAX };
+        assert!(far.tells(Ticks(2)) && !far.tells(Ticks(3)));
+        assert_eq!((far.correct(Ticks(2)).ps(), far.correct(Ticks(3)).ps()), (u64::MAX, u64::MAX));
+        assert!(Clock::IDENTITY.tells(Ticks(0)) && Clock::IDENTITY.tells(Ticks(u64::MAX)));
     }
 
     /// Trn2 writes {2: 1, 3: 1}, and a missing message is the same.

@@ -6,6 +6,8 @@
 use std::fmt;
 use std::io;
 
+use crate::error::io_reason;
+
 /// Result of the functions of this module.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -14,7 +16,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The input or output failed.
-    #[error("cannot {action} at byte {offset}: {source}")]
+    #[error("cannot {action} at byte {offset}: {}", io_reason(source))]
     Io {
         /// `read` or `write`.
         action: &'static str,
@@ -69,6 +71,11 @@ pub enum Severity {
     Fatal,
 }
 
+/// A count and the word for it: one record, 2 records.
+fn many(count: u64, one: &'static str, more: &'static str) -> String {
+    if count == 1 { format!("one {one}") } else { format!("{count} {more}") }
+}
+
 /// The rules. Each message is also the documentation of its variant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "each message documents its variant")]
@@ -81,7 +88,10 @@ pub enum Rule {
     ShortHeader { have: u64 },
     #[error("form {form} is not one of 4, 5 and 6; read as the nearest")]
     Form { form: u8 },
-    #[error("form 0: neither an NTFF nor a file of an inspect run")]
+    #[error(
+        "neither an NTFF, which begins with a number from 1 to 32 and the size of its message, \
+         nor a .pb file of an inspect run: give one of these"
+    )]
     NotNtff,
     #[error("the header gives a message of no bytes")]
     NoMessage,
@@ -118,6 +128,12 @@ pub enum Rule {
     #[error("{message}: {reason}")]
     Decode { message: &'static str, reason: String },
 
+    // What the message says of the device and the run.
+    #[error("arch {arch} is none of 1 (Trn1), 2 (Trn2) and 3 (Trn3); records are read as Trn2's")]
+    Arch { arch: u64 },
+    #[error("execution {index} runs backwards: from {start} to {end} ps")]
+    Window { index: usize, start: u64, end: u64 },
+
     // Blob area.
     #[error("{section}: offset {start} and size {size} do not add up to a position")]
     Range { section: String, start: u64, size: u64 },
@@ -125,35 +141,64 @@ pub enum Rule {
     SectionCut { section: String, lost: u64, size: u64, end: u64 },
     #[error("{section}: {size} bytes are no whole number of {unit}-byte entries")]
     Unit { section: String, size: u64, unit: u64 },
-    #[error("{bytes} bytes before {section} belong to nothing")]
+    #[error("{} to nothing, in front of {section}", many(*bytes, "byte belongs", "bytes belong"))]
     Gap { section: String, bytes: u64 },
     #[error("{section} overlaps the one before it by {bytes} bytes")]
     Overlap { section: String, bytes: u64 },
     #[error("{section} overlaps too many others and is left out")]
     Crowded { section: String },
-    #[error("{count} sections above the limit of {limit} are left out")]
+    #[error("{} left out, the limit is {limit}", many(*count, "section is", "sections are"))]
     TooManySections { count: u64, limit: u64 },
-    #[error("{bytes} bytes after the last section belong to nothing")]
+    #[error(
+        "{} to nothing",
+        many(*bytes, "byte after the last section belongs", "bytes after the last section belong")
+    )]
     Trailing { bytes: u64 },
 
     // Records.
-    #[error("{section}: {count} of {total} records are of reserved types: not a trace we can read")]
+    #[error(
+        "{section}: {count} of {total} records {} of reserved types: not a trace we can read",
+        if *count == 1 { "is" } else { "are" }
+    )]
     Undecodable { section: String, count: u64, total: u64 },
-    #[error("{section}: {count} records of reserved types were skipped")]
+    #[error(
+        "{section}: {} skipped",
+        many(*count, "record of a reserved type was", "records of reserved types were")
+    )]
     Reserved { section: String, count: u64 },
-    #[error("{section}: {count} records have bits that no known layout explains")]
+    #[error(
+        "{section}: {} bits that no known layout explains",
+        many(*count, "record has", "records have")
+    )]
     Unexplained { section: String, count: u64 },
-    #[error("{section}: {count} empty records were skipped")]
+    #[error("{section}: {} skipped", many(*count, "empty record was", "empty records were"))]
     Blank { section: String, count: u64 },
-    #[error("{section}: {count} records say that later ones were lost in hardware")]
+    #[error(
+        "{section}: {} that later ones were lost in hardware",
+        many(*count, "record says", "records say")
+    )]
     HardwareLoss { section: String, count: u64 },
-    #[error("{section}: {count} records say that earlier ones were lost: the ring was full")]
+    #[error(
+        "{section}: {} that earlier ones were lost: the ring was full",
+        many(*count, "record says", "records say")
+    )]
     SoftwareLoss { section: String, count: u64 },
+    #[error(
+        "{section}: {} a time that its clock cannot tell: before its start, or too late for 64 bits",
+        many(*count, "record has", "records have")
+    )]
+    ClockRange { section: String, count: u64 },
     #[error("{section}: as large as its ring ({size} bytes): the oldest records may be missing")]
     RingFull { section: String, size: u64 },
-    #[error("{section}: {count} ends have no start and were dropped")]
+    #[error(
+        "{section}: {} dropped",
+        many(*count, "end has no start and was", "ends have no start and were")
+    )]
     OrphanEnds { section: String, count: u64 },
-    #[error("{section}: {count} packet ends or completions have no start")]
+    #[error(
+        "{section}: {} no start",
+        many(*count, "packet end or completion has", "packet ends or completions have")
+    )]
     OrphanPackets { section: String, count: u64 },
 
     // Framed files.
@@ -169,7 +214,10 @@ pub enum Rule {
     // A gzip wrapper, which callers take off.
     #[error("the gzip wrapper is damaged, {inflated} bytes were read from it: {reason}")]
     GzipCut { inflated: u64, reason: String },
-    #[error("{bytes} bytes after the gzip wrapper belong to nothing")]
+    #[error(
+        "{} to nothing",
+        many(*bytes, "byte after the gzip wrapper belongs", "bytes after the gzip wrapper belong")
+    )]
     GzipTrailing { bytes: u64 },
 
     // Writing.
@@ -177,7 +225,7 @@ pub enum Rule {
     Write { what: &'static str, reason: String },
 
     // All.
-    #[error("{count} more findings are not listed")]
+    #[error("{} not listed", many(*count, "more finding is", "more findings are"))]
     More { count: u64 },
 }
 
@@ -205,6 +253,8 @@ impl Rule {
             Self::UnknownField { .. } => "unknown-field",
             Self::Misfit { .. } => "misfit",
             Self::Decode { .. } => "decode",
+            Self::Arch { .. } => "arch",
+            Self::Window { .. } => "window",
             Self::Range { .. } => "range",
             Self::SectionCut { .. } => "section-cut",
             Self::Unit { .. } => "unit",
@@ -219,6 +269,7 @@ impl Rule {
             Self::Blank { .. } => "blank",
             Self::HardwareLoss { .. } => "hardware-loss",
             Self::SoftwareLoss { .. } => "software-loss",
+            Self::ClockRange { .. } => "clock-range",
             Self::RingFull { .. } => "ring-full",
             Self::OrphanEnds { .. } => "orphan-ends",
             Self::OrphanPackets { .. } => "orphan-packets",
@@ -243,9 +294,10 @@ impl Rule {
             | Self::MessageTooLong { .. }
             | Self::NotInspect
             | Self::Write { .. } => Severity::Fatal,
-            // An unknown field, an odd form and the loss marks of the device
-            // are normal in good files (§3, §6.1, §10).
+            // An unknown field, an odd form, a device newer than we are and the
+            // loss marks are normal in good files (§3, §6.1, §10).
             Self::Form { .. }
+            | Self::Arch { .. }
             | Self::UnknownField { .. }
             | Self::Misfit { .. }
             | Self::HardwareLoss { .. }

@@ -8,7 +8,7 @@ use super::messages::{CpuUtil, HostMemUsage, NtraceEvent};
 use super::reader::{Mode, Options};
 use super::schema;
 use super::table::Message;
-use super::wire::{Visitor, Walker};
+use super::wire::{Fields, Visitor, Walker};
 use super::{Finding, Limits, root};
 
 /// Empty frames in a row that are read; a message whose fields are all zero
@@ -64,14 +64,12 @@ impl InspectFile {
         // A limit that no frame of these files comes near, so that the length
         // at the start of a bare message does not pass for one.
         let cut = matches!(frames.findings().list().0.last(), Some(finding)
-            if !whole && matches!(finding.rule, Rule::FrameCut { length, .. } if length < 1 << 20));
+            if matches!(finding.rule, Rule::FrameCut { length, .. } if length < 1 << 20));
         let clean = frames.findings().list().0.is_empty();
         if count > 0 && (clean || cut || !whole || count > 1) {
             return fitting.iter().find(|(_, fits)| *fits).map(|(kind, _)| *kind);
         }
-        let first = bytes.get(..bytes.len().min(2))?;
-        let run = explains(bytes, Self::Run.message(), &limits) || (!whole && first == [0x08, 2]);
-        (run && !bytes.is_empty()).then_some(Self::Run)
+        is_run(bytes, &limits).then_some(Self::Run)
     }
 }
 
@@ -82,6 +80,25 @@ impl Visitor for Strange {
     fn unknown(&mut self, _: &'static Message, _: u32, _: u64, _: &[u8]) {
         self.0 = true;
     }
+}
+
+/// Whether bytes are the start of a run description. It may be cut or damaged:
+/// it begins with the version of its data, and of its fields more are explained
+/// than not, two at least (our choice).
+fn is_run(bytes: &[u8], limits: &Limits) -> bool {
+    let message = InspectFile::Run.message();
+    let (mut good, mut bad) = (0_u32, 0_u32);
+    for raw in Fields::new(bytes, 0, message, limits.nesting) {
+        // What cannot be walked is the cut, or damage that hides the rest.
+        let Ok(raw) = raw else { break };
+        let mut strange = Strange(false);
+        let sound = Walker::new(&mut strange, limits).field(&raw, message).is_ok() && !strange.0;
+        if good == 0 && (!sound || raw.number != 1) {
+            return false;
+        }
+        *(if sound { &mut good } else { &mut bad }) += 1;
+    }
+    good >= 2 && good > bad
 }
 
 /// Whether the schema accepts a message and knows each of its fields.
@@ -107,6 +124,8 @@ pub struct FrameReader<R> {
     findings: Findings,
     frame: Vec<u8>,
     position: u64,
+    /// Bytes read, those of a frame that is not whole too.
+    taken: u64,
     /// Empty frames since the last one with bytes.
     empty: u32,
     done: bool,
@@ -116,7 +135,16 @@ impl<R: Read> FrameReader<R> {
     /// A reader from the first frame on.
     pub fn new(input: R, options: Options) -> Self {
         let findings = Findings::new(options.limits.findings);
-        Self { input, options, findings, frame: Vec::new(), position: 0, empty: 0, done: false }
+        Self {
+            input,
+            options,
+            findings,
+            frame: Vec::new(),
+            position: 0,
+            taken: 0,
+            empty: 0,
+            done: false,
+        }
     }
 
     /// What was found so far.
@@ -124,9 +152,14 @@ impl<R: Read> FrameReader<R> {
         &self.findings
     }
 
-    /// Bytes of whole frames read so far.
+    /// Where the last whole frame read so far ends.
     pub fn position(&self) -> u64 {
         self.position
+    }
+
+    /// Bytes of the file read so far, as [`super::Reader::position`] gives them.
+    pub fn taken(&self) -> u64 {
+        self.taken
     }
 
     /// The next whole frame. A file that ends inside one, and a length over
@@ -214,7 +247,9 @@ impl<R: Read> FrameReader<R> {
             .take(length)
             .read_to_end(to)
             .map_err(|source| Error::Io { action: "read", offset, source })?;
-        Ok(u64::try_from(have).unwrap_or(u64::MAX))
+        let have = u64::try_from(have).unwrap_or(u64::MAX);
+        self.taken = self.taken.saturating_add(have);
+        Ok(have)
     }
 }
 

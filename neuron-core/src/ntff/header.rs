@@ -8,6 +8,13 @@ pub const SIZE: usize = 128;
 /// The forms that real files have.
 pub const FORMS: std::ops::RangeInclusive<u8> = 4..=6;
 
+/// The forms that a file may have to be an NTFF at all (§2.2, our choice).
+pub const POSSIBLE: std::ops::RangeInclusive<u8> = 1..=32;
+
+/// From here on the eight bytes are text or other data and no size of a
+/// message: 1 TiB (our choice).
+const ABSURD: u64 = 1 << 40;
+
 /// The two fields that mean something. The bytes from 9 on are whatever lay in
 /// the memory of the writer: never interpreted, written as zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,19 +30,23 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// A file that ends early, form 0, and a message of no bytes or of more
-    /// than the limit. Other forms than [`FORMS`] are no error (our choice).
+    /// A file that is no NTFF by its first nine bytes or ends early, and a
+    /// message of no bytes or of more than the limit. Forms that are
+    /// [`POSSIBLE`] but none of [`FORMS`] are no error (our choice).
     pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Self> {
         let have = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         if have == 0 {
             return Err(Error::broken(0, Rule::Empty));
         }
-        let Some(&[form, a, b, c, d, e, f, g, h, ..]) = bytes.first_chunk::<SIZE>() else {
-            return Err(Error::broken(have, Rule::ShortHeader { have }));
-        };
-        let message_size = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
-        if form == 0 {
+        // As far as they are there; what is missing counts as fitting.
+        let form = bytes.first().copied().unwrap_or(0);
+        let size = bytes.get(1..).and_then(|rest| rest.first_chunk().copied());
+        let message_size = size.map_or(0, u64::from_le_bytes);
+        if !POSSIBLE.contains(&form) || message_size >= ABSURD {
             return Err(Error::broken(0, Rule::NotNtff));
+        }
+        if bytes.len() < SIZE {
+            return Err(Error::broken(have, Rule::ShortHeader { have }));
         }
         if message_size == 0 {
             return Err(Error::broken(1, Rule::NoMessage));
@@ -63,14 +74,15 @@ impl Header {
     }
 }
 
+/// First byte of the message of every real file: the key of its name.
+pub const FIRST_KEY: u8 = 0x0a;
+
 /// Whether a file that starts with these bytes (129 or more) looks like an
 /// NTFF (ntff.md §2.2, our choice); whether its message parses is for the
 /// reader to say.
 pub fn sniff(bytes: &[u8]) -> bool {
     let Some(header) = bytes.first_chunk::<SIZE>() else { return false };
-    matches!(header[0], 1..=32)
-        && Header::parse(header, &Limits::default()).is_ok()
-        && bytes.get(SIZE) == Some(&0x0a)
+    Header::parse(header, &Limits::default()).is_ok() && bytes.get(SIZE) == Some(&FIRST_KEY)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@
 
 pub mod clock;
 pub mod error;
+pub mod event;
 pub mod frames;
 pub mod fuzz;
 pub mod header;

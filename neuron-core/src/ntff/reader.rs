@@ -159,6 +159,13 @@ impl<R: Read> Reader<R> {
         let lenient = options.mode == Mode::Lenient;
         reader.info = root::decode(&message, 128, limits, lenient, &mut reader.findings)
             .map_err(Error::Broken)?;
+        if message.first() != Some(&header::FIRST_KEY)
+            && reader.findings.damaged()
+            && reader.info == NtffInfo::default()
+        {
+            // Bytes of something else: nothing of them is a message.
+            return Err(Error::broken(0, Rule::NotNtff));
+        }
         reader.message = message;
         let mut each = layout::each_section(&reader.info);
         reader.sections = each.by_ref().take(limits.sections).collect();

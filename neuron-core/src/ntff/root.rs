@@ -1,9 +1,7 @@
-//! The root message, field by field.
+//! A message that is a file or most of it: field by field.
 //!
 //! What is whole is kept: a broken field costs that field, a broken key costs
 //! what follows (ntff.md §10).
-
-use prost::Message as _;
 
 use super::error::Findings;
 use super::messages::NtffInfo;
@@ -49,8 +47,23 @@ pub fn decode(
     lenient: bool,
     findings: &mut Findings,
 ) -> Result<NtffInfo, Finding> {
-    let root = &schema::NTFF_INFO;
-    let mut info = NtffInfo::default();
+    decode_fields(bytes, base, &schema::NTFF_INFO, limits, lenient, findings)
+}
+
+/// The same for any message.
+///
+/// # Errors
+///
+/// As [`decode`].
+pub fn decode_fields<M: prost::Message + Default>(
+    bytes: &[u8],
+    base: u64,
+    root: &'static Message,
+    limits: &Limits,
+    lenient: bool,
+    findings: &mut Findings,
+) -> Result<M, Finding> {
+    let mut info = M::default();
     let mut budget = *limits;
     let mut at = 0;
     for raw in Fields::new(bytes, base, root, limits.nesting) {

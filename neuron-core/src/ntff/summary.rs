@@ -5,12 +5,16 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::clock::{Calibration, DeviceTime};
+use super::clock::{Calibration, Clock, DeviceTime};
 use super::error::{Findings, Rule};
 use super::layout::{self, Section, SectionKind};
 use super::messages::{BlockType, NotificationTraceType as TraceType, NtffInfo};
 use super::notification::{Decoder, DmaStep, KEYS, Layouts, Notification};
 use super::record::{self, Record};
+
+/// The arch numbers that are known: 1 Trn1, 2 Trn2 (ntff.md §3.1), and 3 for
+/// Trn3, which no real file showed (our choice).
+pub const ARCHES: std::ops::RangeInclusive<u64> = 1..=3;
 
 /// What one core did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -46,8 +50,10 @@ pub struct Core {
     /// Records of a kind without a known layout.
     pub unknown: u64,
     /// Smallest time of all records.
+    #[serde(rename = "first_ps")]
     pub first: Option<DeviceTime>,
     /// Largest time of all records.
+    #[serde(rename = "last_ps")]
     pub last: Option<DeviceTime>,
 }
 
@@ -58,6 +64,7 @@ struct Tally {
     blank: u64,
     unknown: u64,
     unexplained: u64,
+    untold: u64,
     hardware_loss: u64,
     software_loss: u64,
 }
@@ -104,10 +111,16 @@ impl TraceDecoder {
     /// When it happened.
     #[inline]
     pub fn time(&self, record: Record, notification: Notification) -> DeviceTime {
-        let Some(calibration) = &self.calibration else {
-            return DeviceTime::from_ps(record.time.0);
-        };
-        let clock = match (self.trace_type, notification) {
+        match &self.calibration {
+            Some(calibration) => self.clock(calibration, notification).correct(record.time),
+            None => DeviceTime::from_ps(record.time.0),
+        }
+    }
+
+    /// The clock of a record's source.
+    #[inline]
+    fn clock(&self, calibration: &Calibration, notification: Notification) -> Clock {
+        match (self.trace_type, notification) {
             _ if self.topsp => calibration.topsp(),
             (TraceType::Dma, Notification::Dma(dma)) => calibration.dma(dma.engine.into()),
             (TraceType::Throttle, _) => calibration.throttle(),
@@ -116,8 +129,7 @@ impl TraceDecoder {
             (_, Notification::End(end)) => calibration.engine(end.engine),
             (_, Notification::Explicit(explicit)) => calibration.engine(explicit.engine),
             _ => calibration.updates(),
-        };
-        clock.correct(record.time)
+        }
     }
 }
 
@@ -168,7 +180,7 @@ impl Summary {
         let layouts = decoder.layouts;
         let mut keys = [Key::default(); KEYS];
         let (mut first, mut last) = (u64::MAX, 0);
-        let (mut unexplained, mut software_loss) = (0, 0);
+        let (mut unexplained, mut untold, mut software_loss) = (0, 0, 0);
         for record in record::records(bytes) {
             tally.total += 1;
             if record.is_blank() {
@@ -183,15 +195,19 @@ impl Summary {
             }
             unexplained += u64::from(record.word & layouts.reserved(key) != 0);
             software_loss += u64::from(record.software_loss());
-            let time = if decoder.calibration.is_none() {
-                record.time.0
-            } else {
-                decoder.time(record, decoder.decode(record)).ps()
+            let time = match &decoder.calibration {
+                None => record.time.0,
+                Some(calibration) => {
+                    let clock = decoder.clock(calibration, decoder.decode(record));
+                    untold += u64::from(!clock.tells(record.time));
+                    clock.correct(record.time).ps()
+                }
             };
             first = first.min(time);
             last = last.max(time);
         }
         tally.unexplained += unexplained;
+        tally.untold += untold;
         tally.software_loss += software_loss;
         let core = self.cores.entry(section.core).or_default();
         for (key, seen) in keys.iter().enumerate().filter(|(_, seen)| seen.count > 0) {
@@ -206,8 +222,17 @@ impl Summary {
     }
 
     /// What the records themselves tell (ntff.md §10), with the ring sizes of
-    /// the file.
+    /// the file; and what device and times of the message cannot be.
     pub fn report(&self, info: &NtffInfo, findings: &mut Findings) {
+        if !ARCHES.contains(&info.arch) {
+            findings.push(128, Rule::Arch { arch: info.arch });
+        }
+        for (index, window) in info.execution_timeline.iter().enumerate() {
+            let (start, end) = (window.start, window.end);
+            if end < start {
+                findings.push(128, Rule::Window { index, start, end });
+            }
+        }
         for (section, _, tally) in &self.tallies {
             let at = self.blobs_start.saturating_add(section.offset);
             let section_name = || section.to_string();
@@ -229,6 +254,7 @@ impl Summary {
                     tally.unexplained,
                     Rule::Unexplained { section: section_name(), count: tally.unexplained },
                 ),
+                (tally.untold, Rule::ClockRange { section: section_name(), count: tally.untold }),
                 (
                     tally.hardware_loss,
                     Rule::HardwareLoss { section: section_name(), count: tally.hardware_loss },

@@ -10,9 +10,13 @@
 use std::path::{Path, PathBuf};
 
 use neuron_core::ntff::error::Findings;
-use neuron_core::ntff::messages::NtffInfo;
+use neuron_core::ntff::messages::{
+    NdNodeInfo, NeffNodeInfo, NotificationTraceType as TraceType, NtffInfo, SubgraphInfo,
+    TraceInfo, neff_node_info::Node,
+};
+use neuron_core::ntff::notification::{End, Engine, Start};
 use neuron_core::ntff::{DeviceTime, Header, Mode, Options, Reader, Section, Summary, record};
-use neuron_core::ntff::{Notification, Record};
+use neuron_core::ntff::{Notification, Record, Ticks, Writer};
 
 /// The seven real traces.
 pub const TRACES: [&str; 7] = [
@@ -95,4 +99,41 @@ impl Whole {
             },
         )
     }
+}
+
+/// Two traces of one core: four instruction records, then two.
+pub fn small() -> Vec<u8> {
+    let trace = |kind: TraceType, size| TraceInfo {
+        trace_type: kind.into(),
+        size,
+        nc_idx: 4,
+        ..TraceInfo::default()
+    };
+    let graph = SubgraphInfo { name: "sg00".into(), nc_idx: 4, ..SubgraphInfo::default() };
+    let node = Node::NdNode(NdNodeInfo { graphs: vec![graph] });
+    let info = NtffInfo {
+        neff_name: "file.neff".into(),
+        arch: 2,
+        neff_nodes: vec![NeffNodeInfo { node: Some(node), ..NeffNodeInfo::default() }],
+        session_notifications: vec![trace(TraceType::Instruction, 64), trace(TraceType::Event, 32)],
+        ..NtffInfo::default()
+    };
+    let mut writer = Writer::new(Vec::new(), 6, info).unwrap();
+    for n in 0..6_u64 {
+        let pc = u32::try_from(n / 2).unwrap();
+        let engine = Engine::Act;
+        let notification = if n % 2 == 0 {
+            Notification::Start(Start { engine, pc, hint: 0, soft_reset: 0, wait_cycles: 9 })
+        } else {
+            Notification::End(End { engine, pc, hint: 0, crc_in: 1, crc_out: 2 })
+        };
+        writer.record(notification.encode(Ticks(1000 + n))).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+/// A file of form 6.
+pub fn assemble(message: &[u8], blobs: &[u8]) -> Vec<u8> {
+    let header = Header { form: 6, message_size: message.len() as u64 };
+    [&header.to_bytes(), message, blobs].concat()
 }

@@ -14,7 +14,7 @@ mod run;
 mod unpack;
 mod verify;
 
-use crate::output::Exit;
+use crate::output::{Exit, codes};
 use clap::Subcommand;
 use std::io::Write;
 
@@ -43,11 +43,6 @@ enum Command {
     Verify(verify::Args),
     #[command(after_help = codes())]
     Run(run::Args),
-}
-
-/// The exit table, for the help of each command.
-fn codes() -> String {
-    Exit::help(&[Exit::Done, Exit::Error, Exit::Partial]).to_string()
 }
 
 /// Runs a command; results go to `out`.

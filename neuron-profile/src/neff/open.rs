@@ -1,13 +1,12 @@
 //! Opens the file of a command and tells its warnings.
 
-use crate::output::{Exit, Format, progress};
+use crate::output::{self, Exit, Format, progress};
 use anyhow::{Context, bail};
-use neuron_core::model::printable;
 use neuron_core::neff::{Header, Mode, Neff, Options, Problem, Report, Severity, digest};
 use neuron_core::ntff;
 use neuron_core::sys::file_map::FileBytes;
 use serde_json::{Value, json};
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
@@ -96,14 +95,10 @@ pub(super) fn name(file: &Path) -> String {
 /// Tells the warnings about the file `name` on stderr and gives the exit that
 /// they ask for.
 pub(super) fn tell(name: &str, report: &Report) -> Exit {
-    let mut err = io::stderr().lock();
-    for problem in report.warnings() {
-        let line = format!("{name}: {}: {problem}", severity(problem));
-        let _ = writeln!(err, "{}", printable(&line));
-    }
-    if report.dropped() > 0 {
-        let _ = writeln!(err, "{}: {} more findings", printable(name), report.dropped());
-    }
+    let dropped = report.dropped();
+    let told = |problem: &Problem| format!("{}: {problem}", severity(problem));
+    let lines = report.warnings().iter().map(told);
+    output::tell(name, lines.chain((dropped > 0).then(|| format!("{dropped} more findings"))));
     exit(report)
 }
 

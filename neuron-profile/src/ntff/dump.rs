@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use neuron_core::ntff::{SectionKind, Summary, record, schema};
+use neuron_core::ntff::{Notification, SectionKind, Summary, record, schema};
 use neuron_core::text::hex;
 use serde_json::{Value, json};
 
@@ -33,6 +33,8 @@ pub(super) fn run(
         }
         Format::Json => {
             let start = json!({
+                "file": name,
+                "kind": "ntff",
                 "form": header.form,
                 "message_size": header.message_size,
                 "header_stray": stray,
@@ -73,13 +75,11 @@ pub(super) fn run(
     trouble.report(&mut findings);
     summary.report(reader.info(), &mut findings);
     writer.end()?;
-    match format {
-        Format::Text => input::findings_text(writer.out, &findings)?,
-        Format::Json => {
-            writeln!(writer.out, "],\"findings\":{}}}", input::findings_json(&findings))?;
-        }
+    if format == Format::Json {
+        let (bytes, found) = (reader.position(), input::findings_json(&findings));
+        writeln!(writer.out, "],\"bytes\":{bytes},\"findings\":{found}}}")?;
     }
-    Ok(input::exit(&findings))
+    input::tell(&name, format, &findings, writer.out)
 }
 
 /// Writes entries section by section.
@@ -147,6 +147,11 @@ impl Records<'_> {
         if let Value::Object(object) = &mut value {
             object.insert("time_ps".into(), line.time.ps().into());
             object.insert("ticks".into(), line.record.time.0.into());
+            if let Notification::Dma(dma) = line.notification {
+                // The number on the device, as in the message and in the text.
+                object.insert("engine".into(), dma.device_engine(line.core).into());
+                object.insert("engine_mod_32".into(), dma.engine.into());
+            }
             if line.record.software_loss() {
                 object.insert("software_loss".into(), true.into());
             }

@@ -38,7 +38,6 @@ pub(super) fn run(input: Input, format: Format, out: &mut dyn Write) -> Result<E
     match format {
         Format::Text => {
             file.text(out)?;
-            input::findings_text(out, &findings)?;
         }
         Format::Json => {
             let mut value = file.json()?;
@@ -46,7 +45,7 @@ pub(super) fn run(input: Input, format: Format, out: &mut dyn Write) -> Result<E
             output::json(out, &Value::Object(value))?;
         }
     }
-    Ok(input::exit(&findings))
+    input::tell(&name, format, &findings, out)
 }
 
 struct Shown<'a> {
@@ -67,11 +66,13 @@ fn version(version: Option<&VersionInfo>) -> Option<String> {
 }
 
 /// The generation as the driver numbers it, and the name of the chip, of the
-/// `arch` of the message, which counts from one (ntff.md §3.1).
+/// `arch` of the message, which counts from one (ntff.md §3.1; 3 is
+/// [our choice](neuron_core::ntff::summary::ARCHES)).
 fn generation(arch: u64) -> Option<(u32, &'static str)> {
     match arch {
         1 => Some((2, "trn1")),
         2 => Some((3, "trn2")),
+        3 => Some((4, "trn3")),
         _ => None,
     }
 }

@@ -1,19 +1,18 @@
 //! Opens a file or stdin, unwraps gzip, and tells what it is.
 
 use std::fs::File;
-use std::io::{BufReader, Cursor, Read};
+use std::io::{BufReader, Cursor, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use neuron_core::model::printable;
 use neuron_core::neff;
 use neuron_core::ntff::error::Findings;
 use neuron_core::ntff::frames::InspectFile;
-use neuron_core::ntff::{Finding, Options, Reader, Severity, header};
+use neuron_core::ntff::{Finding, Options, Reader, Rule, Severity, header};
 use serde_json::{Value, json};
 
 use super::gzip::{Gunzip, MEMBER, Trouble};
-use crate::output::{self, Exit};
+use crate::output::{self, Exit, Format};
 
 /// Bytes that are looked at to tell what a file is.
 const PEEK: u64 = 64 << 10;
@@ -48,23 +47,19 @@ pub(super) type Opened = (String, Reader<Box<dyn Read>>, Trouble);
 
 impl Input {
     pub(super) fn open(path: &Path) -> Result<Self> {
-        let name = if path.as_os_str() == "-" {
-            String::from("stdin")
+        let (name, mut bytes): (String, Box<dyn Read>) = if path.as_os_str() == "-" {
+            (String::from("stdin"), Box::new(std::io::stdin().lock()))
         } else {
-            path.display().to_string()
-        };
-        let mut bytes: Box<dyn Read> = if path.as_os_str() == "-" {
-            Box::new(std::io::stdin().lock())
-        } else {
-            Box::new(File::open(path).with_context(|| format!("cannot open {name}"))?)
+            let file = File::open(path).map_err(neuron_core::Error::io("open", path))?;
+            (path.display().to_string(), Box::new(file))
         };
         let trouble = Trouble::default();
-        let mut peek = read_some(&mut bytes, PEEK).with_context(|| cannot_read(&name))?;
+        let mut peek = read_some(&mut bytes, PEEK, &name)?;
         if peek.starts_with(&MEMBER) {
             let packed = Cursor::new(peek).chain(bytes);
             let gunzip = Gunzip::new(BufReader::new(packed), trouble.clone());
             bytes = Box::new(gunzip.take(UNWRAPPED));
-            peek = read_some(&mut bytes, PEEK).with_context(|| cannot_read(&name))?;
+            peek = read_some(&mut bytes, PEEK, &name)?;
             if let (true, Some(finding)) = (peek.is_empty(), trouble.finding()) {
                 anyhow::bail!("{}: {finding}", name);
             }
@@ -88,13 +83,11 @@ impl Input {
     }
 }
 
-fn cannot_read(name: &str) -> String {
-    format!("cannot read {name}")
-}
-
-fn read_some(from: &mut dyn Read, count: u64) -> std::io::Result<Vec<u8>> {
+/// Reads up to `count` bytes of the file `name`.
+pub(super) fn read_some(from: &mut dyn Read, count: u64, name: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.take(count).read_to_end(&mut bytes)?;
+    let done = from.take(count).read_to_end(&mut bytes);
+    done.map_err(neuron_core::Error::io("read", name))?;
     Ok(bytes)
 }
 
@@ -119,6 +112,20 @@ pub(super) fn stream<R: Read>(
     Ok(())
 }
 
+/// Ends a command that shows data: flushes it, tells the findings on stderr,
+/// and gives the exit. A JSON document lists them all, so that only damage is
+/// told beside it.
+pub(super) fn tell(
+    name: &str,
+    format: Format,
+    findings: &Findings,
+    out: &mut dyn Write,
+) -> Result<Exit> {
+    out.flush()?;
+    output::tell(name, lines(findings, format == Format::Json));
+    Ok(exit(findings))
+}
+
 /// The exit of a reading.
 pub(super) fn exit(findings: &Findings) -> Exit {
     if findings.damaged() { Exit::Partial } else { Exit::Done }
@@ -141,18 +148,19 @@ pub(super) fn findings_json(findings: &Findings) -> Value {
     json!({ "damaged": findings.damaged(), "list": list, "not_listed": dropped })
 }
 
-/// Findings as lines.
-pub(super) fn findings_text(out: &mut dyn std::io::Write, findings: &Findings) -> Result<()> {
+/// Findings as lines: all, or damage only.
+pub(super) fn lines(findings: &Findings, damage: bool) -> impl Iterator<Item = String> {
     let (kept, dropped) = findings.list();
-    for finding in kept {
-        writeln!(out, "{}: {}", severity(finding), printable(&finding.to_string()))?;
-    }
-    if dropped > 0 {
-        writeln!(out, "note: {dropped} more findings are not listed")?;
-    }
-    Ok(())
+    let kept = kept.iter().filter(move |finding| !damage || is_damage(finding));
+    let told = dropped > 0 && (!damage || findings.damaged());
+    let more = told.then(|| format!("note: {}", Rule::More { count: dropped }));
+    kept.map(|finding| format!("{}: {finding}", severity(finding))).chain(more)
+}
+
+fn is_damage(finding: &Finding) -> bool {
+    finding.rule.severity() >= Severity::Damage
 }
 
 fn severity(finding: &Finding) -> &'static str {
-    if finding.rule.severity() >= Severity::Damage { "damage" } else { "note" }
+    if is_damage(finding) { "damage" } else { "note" }
 }

@@ -1,7 +1,7 @@
 //! The same three commands for the files of an inspect run.
 
 use std::collections::BTreeMap;
-use std::io::{Read as _, Write};
+use std::io::Write;
 
 use anyhow::{Context as _, Result};
 use neuron_core::model::printable;
@@ -9,7 +9,7 @@ use neuron_core::ntff::error::Findings;
 use neuron_core::ntff::frames::{FrameReader, InspectFile};
 use neuron_core::ntff::messages::{CpuUtil, HostMemUsage, NtraceEvent, NtraceInfo};
 use neuron_core::ntff::wire::Walker;
-use neuron_core::ntff::{Limits, Options, root, schema};
+use neuron_core::ntff::{Limits, Options, event, root, schema};
 use serde_json::{Value, json};
 
 use super::input::{self, Input};
@@ -24,7 +24,9 @@ struct Counts {
     last: Option<u64>,
     /// Per event type.
     types: BTreeMap<u32, u64>,
+    /// Bytes read, and those up to the end of the last whole frame.
     bytes: u64,
+    whole: u64,
 }
 
 impl Counts {
@@ -69,22 +71,20 @@ fn count(input: Input, kind: InspectFile) -> Result<(String, Counts, Findings)> 
             None => break,
         }
     }
-    counts.bytes = reader.position();
+    (counts.bytes, counts.whole) = (reader.taken(), reader.position());
     let mut findings = reader.findings().clone();
     trouble.report(&mut findings);
     Ok((name, counts, findings))
 }
 
-/// The bare message, checked.
+/// The bare message, checked field by field.
 fn bare(mut input: Input) -> Result<(String, Vec<u8>, Findings)> {
     let limits = Limits::default();
-    let mut bytes = Vec::new();
-    let cap = limits.message;
-    input.bytes.by_ref().take(cap).read_to_end(&mut bytes)?;
+    let bytes = input::read_some(&mut input.bytes, limits.message, &input.name)?;
     let mut findings = Findings::new(limits.findings);
-    let checked =
-        root::decode_whole::<NtraceInfo>(&bytes, 0, &schema::NTRACE_INFO, &limits, &mut findings);
-    if let Err(finding) = checked {
+    let root = &schema::NTRACE_INFO;
+    let read = root::decode_fields::<NtraceInfo>(&bytes, 0, root, &limits, true, &mut findings);
+    if let Err(finding) = read {
         findings.push(finding.offset, finding.rule);
     }
     input.trouble.report(&mut findings);
@@ -101,6 +101,8 @@ pub(super) fn info(
         return run(input, format, out);
     }
     let (file, counts, findings) = count(input, kind)?;
+    let names: BTreeMap<u32, String> =
+        counts.types.keys().map(|number| (*number, event::name(*number))).collect();
     match format {
         Format::Text => {
             writeln!(out, "{}: {}, {} frames", printable(&file), name(kind), counts.frames)?;
@@ -108,9 +110,9 @@ pub(super) fn info(
                 writeln!(out, "from {first} to {last} ns since 1970")?;
             }
             for (number, count) in &counts.types {
-                writeln!(out, "event type {number:<3} {count:>8}")?;
+                let name = names.get(number).map_or("", String::as_str);
+                writeln!(out, "event type {number:<3} {name:<36} {count:>8}")?;
             }
-            input::findings_text(out, &findings)?;
         }
         Format::Json => output::json(
             out,
@@ -118,15 +120,17 @@ pub(super) fn info(
                 "file": file,
                 "kind": name(kind),
                 "bytes": counts.bytes,
+                "whole_frame_bytes": counts.whole,
                 "frames": counts.frames,
                 "first_ns": counts.first,
                 "last_ns": counts.last,
                 "event_types": counts.types,
+                "event_names": names,
                 "findings": input::findings_json(&findings),
             }),
         )?,
     }
-    Ok(input::exit(&findings))
+    input::tell(&file, format, &findings, out)
 }
 
 /// A run description is small: it is shown whole.
@@ -136,7 +140,6 @@ fn run(input: Input, format: Format, out: &mut dyn Write) -> Result<Exit> {
         Format::Text => {
             writeln!(out, "{}: {}", printable(&file), name(InspectFile::Run))?;
             message::text(out, &bytes, &schema::NTRACE_INFO, 2)?;
-            input::findings_text(out, &findings)?;
         }
         Format::Json => output::json(
             out,
@@ -149,7 +152,7 @@ fn run(input: Input, format: Format, out: &mut dyn Write) -> Result<Exit> {
             }),
         )?,
     }
-    Ok(input::exit(&findings))
+    input::tell(&file, format, &findings, out)
 }
 
 pub(super) fn dump(
@@ -167,7 +170,8 @@ pub(super) fn dump(
     let mut broken = Vec::new();
     let mut first = true;
     if format == Format::Json {
-        write!(out, "{{\"file\":{},\"frames\":[", Value::from(file.as_str()))?;
+        let (file, kind) = (Value::from(file.as_str()), Value::from(name(kind)));
+        write!(out, "{{\"file\":{file},\"kind\":{kind},\"frames\":[")?;
     }
     while let Some(frame) = reader.next_frame().with_context(|| file.clone())? {
         let checked =
@@ -192,11 +196,13 @@ pub(super) fn dump(
     let mut findings = reader.findings().clone();
     trouble.report(&mut findings);
     broken.into_iter().for_each(|finding| findings.push(finding.offset, finding.rule));
-    match format {
-        Format::Text => input::findings_text(out, &findings)?,
-        Format::Json => writeln!(out, "],\"findings\":{}}}", input::findings_json(&findings))?,
+    if format == Format::Json {
+        let (bytes, whole) = (reader.taken(), reader.position());
+        let found = input::findings_json(&findings);
+        write!(out, "],\"bytes\":{bytes},\"whole_frame_bytes\":{whole}")?;
+        writeln!(out, ",\"findings\":{found}}}")?;
     }
-    Ok(input::exit(&findings))
+    input::tell(&file, format, &findings, out)
 }
 
 pub(super) fn verify(
@@ -214,7 +220,9 @@ pub(super) fn verify(
     };
     match format {
         Format::Text => {
-            input::findings_text(out, &findings)?;
+            for line in input::lines(&findings, false) {
+                writeln!(out, "{}", printable(&line))?;
+            }
             let verdict = if findings.damaged() { "damaged" } else { "ok" };
             let file = printable(&file);
             writeln!(out, "{file}: {verdict}: {}, {bytes} bytes, {frames} frames", name(kind))?;

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use neuron_core::ntff::table::{Field, Message};
 use neuron_core::ntff::wire::{Fields, Value, Visitor, Walker};
-use neuron_core::ntff::{Limits, Rule};
+use neuron_core::ntff::{Limits, Rule, event};
 use neuron_core::text::hex;
 use serde_json::{Map, Value as Json};
 
@@ -63,6 +63,20 @@ fn walk<V: Visitor + Nested>(bytes: &[u8], message: &'static Message, visitor: &
     }
 }
 
+/// The name of a number that the schema has no enum for: the type of an event
+/// of a system trace.
+fn named(field: &'static Field, value: Value<'_>) -> Option<String> {
+    match value {
+        Value::Unsigned(number) if field.name == EVENT_TYPE => {
+            u32::try_from(number).ok().map(event::name)
+        }
+        _ => None,
+    }
+}
+
+/// Only [`schema::NTRACE_EVENT`](neuron_core::ntff::schema) has it.
+const EVENT_TYPE: &str = "event_type";
+
 trait Nested {
     /// Whether there is no use in going on.
     fn stopped(&self) -> bool {
@@ -104,7 +118,10 @@ impl Visitor for Printer<'_> {
         let name = field.name;
         match value {
             Value::Bool(value) => self.line(format_args!("{name}: {value}")),
-            Value::Unsigned(value) => self.line(format_args!("{name}: {value}")),
+            Value::Unsigned(number) => match named(field, value) {
+                Some(known) => self.line(format_args!("{name}: {number} {known}")),
+                None => self.line(format_args!("{name}: {number}")),
+            },
             Value::Signed(value) => self.line(format_args!("{name}: {value}")),
             Value::Float(value) => self.line(format_args!("{name}: {value}")),
             Value::Double(value) => self.line(format_args!("{name}: {value}")),
@@ -155,6 +172,9 @@ impl Visitor for Builder {
     }
 
     fn value(&mut self, field: &'static Field, value: Value<'_>) {
+        if let (Some(known), Some(object)) = (named(field, value), self.open.last_mut()) {
+            object.insert("event_name".into(), known.into());
+        }
         let value = match value {
             Value::Bool(value) => value.into(),
             Value::Unsigned(value) => value.into(),

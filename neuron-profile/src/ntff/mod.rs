@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use crate::output::{Exit, Format};
+use crate::output::{Exit, Format, codes};
 use input::{Input, Kind};
 
 /// Look into NTFF traces and the files of inspect runs
@@ -30,8 +30,10 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// What was captured: versions, programs, records per core, times
+    #[command(after_help = codes())]
     Info(File),
     /// The message by field name, and every record
+    #[command(after_help = codes())]
     Dump {
         #[command(flatten)]
         file: File,
@@ -40,6 +42,7 @@ enum Command {
         no_records: bool,
     },
     /// Check every rule of the format; exit code 3 when one is broken
+    #[command(after_help = codes())]
     Verify(File),
 }
 

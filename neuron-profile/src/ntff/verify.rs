@@ -56,7 +56,9 @@ pub(super) fn run(input: Input, format: Format, out: &mut dyn Write) -> Result<E
     let records: u64 = (0..sections.len()).map(|index| summary.records(index)).sum();
     match format {
         Format::Text => {
-            input::findings_text(out, &findings)?;
+            for line in input::lines(&findings, false) {
+                writeln!(out, "{}", printable(&line))?;
+            }
             let verdict = if findings.damaged() { "damaged" } else { "ok" };
             writeln!(
                 out,
@@ -71,6 +73,7 @@ pub(super) fn run(input: Input, format: Format, out: &mut dyn Write) -> Result<E
             out,
             &json!({
                 "file": name,
+                "kind": "ntff",
                 "bytes": reader.position(),
                 "expected_bytes": reader.expected_size(),
                 "sections": sections.len(),
