@@ -20,9 +20,11 @@ use npu::time::{FileInfo, Sink, Timing, Trace, write_ntff};
 use npu::{Limits, Program, Stop, Tensors, Unmet};
 use support::Random;
 use support::lab::{self, At, V2, V3, activate, on, products, run, unary};
-use support::neff::{Small, changed, raising, wait};
+use support::neff::{Small, changed, plain, raising, wait};
 
-use neuron_core::isa::code::Dtype;
+use neuron_core::isa::body::control::{EventSemaphore, RangeClear};
+use neuron_core::isa::code::{Dtype, RangeMode};
+use neuron_core::isa::event::{UpdateMode, WaitMode};
 
 fn real(name: &str) -> Program {
     let file = neuron_tests::fixture(format!("profiles/{name}.neff"));
@@ -218,6 +220,35 @@ fn engines_wait_for_each_other() {
     assert!(dve[0].ready < act[0].end);
     let busy = timed.summary.cores[0].busy[3];
     assert_eq!(busy, dve.iter().map(|one| one.end - one.start).sum::<u64>());
+}
+
+/// A semaphore that is cleared, and an event that a wait clears, let others go.
+#[test]
+fn what_is_cleared_lets_others_go() {
+    let mut small = Small { inputs: vec![64], output: 64, streams: Default::default() };
+    let empty = || plain(Opcode::EVENT_SEMAPHORE, EventSemaphore::default());
+    let waits = |mode, index| {
+        let mut one = empty();
+        (one.header.wait_mode, one.header.wait_index) = (WaitMode(mode), index);
+        one
+    };
+    // SP raises 9 and sets 3, DVE waits for 9 to be 0 again, ACT for 3 to be clear
+    small.on(Engine::Sp).push(raising(empty(), 9));
+    let mut sets = empty();
+    (sets.header.update_mode, sets.header.update_index) = (UpdateMode(0x11), 3);
+    small.on(Engine::Sp).push(sets);
+    small.on(Engine::Dve).extend([wait(9, 1), waits(0x01, 9)]);
+    small.on(Engine::Act).extend([waits(0x06, 3), waits(0x0e, 3)]);
+    // POOL clears both, after a while
+    let long = unary(Opcode::COPY, Dtype::FP32, At::Sbuf(0), At::Sbuf(1), 2048);
+    let clear = RangeClear { mode: RangeMode::SEMAPHORE_ZERO, first: 9, last: 9 };
+    let drain = plain(Opcode::DRAIN, neuron_core::isa::body::control::Drain::default());
+    let clear = plain(Opcode::EVENT_SEMAPHORE_RANGE_CLEAR, clear);
+    small.on(Engine::Pool).extend([long, drain, clear, waits(0x07, 3)]);
+    let (_, seen) = run(&lab::program(V3, &small));
+    let pool = seen.of(Engine::Pool);
+    assert!(seen.of(Engine::Dve)[1].start > pool[2].end);
+    assert!(seen.of(Engine::Act)[1].start > pool[3].start);
 }
 
 /// Which pairs of engines keep each other waiting, by generation.

@@ -17,6 +17,8 @@ pub(super) enum Event {
     Read { engine: Engine, slot: u32 },
     /// An instruction is done, and its update is there.
     Done { engine: Engine, slot: u32 },
+    /// A semaphore or event changed, other than by an update.
+    Changed { index: u8 },
     /// The 4-byte write of a DMA engine reached its semaphore.
     Semaphore { job: u32, share: u8 },
     /// A collective of which all ranks have posted is done.
@@ -32,10 +34,11 @@ impl Event {
         match self {
             Self::Read { engine, .. } => (0, u64::from(engine.number())),
             Self::Done { engine, .. } => (1, u64::from(engine.number())),
-            Self::Semaphore { share, .. } => (2, u64::from(*share)),
-            Self::Collective { .. } => (3, 0),
-            Self::Doorbell { .. } => (4, 0),
-            Self::Packet { engine } => (5, u64::from(*engine)),
+            Self::Changed { index } => (2, u64::from(*index)),
+            Self::Semaphore { share, .. } => (3, u64::from(*share)),
+            Self::Collective { .. } => (4, 0),
+            Self::Doorbell { .. } => (5, 0),
+            Self::Packet { engine } => (6, u64::from(*engine)),
         }
     }
 }

@@ -101,12 +101,21 @@ pub(super) fn run(
     machine.finish(program)
 }
 
+/// Whose turn it is.
+struct Turn {
+    time: Ps,
+    core: usize,
+    engine: Engine,
+    /// When the next engine looks.
+    others: Ps,
+}
+
 impl<'p> Machine<'p, '_> {
     fn run(&mut self) -> Result<(), Stop> {
         loop {
-            let (step, core, engine) = self.next_step();
-            if self.agenda.time() > step {
-                self.steps(step, core, engine)?;
+            let Turn { time, core, engine, others } = self.turn();
+            if self.agenda.time() > time {
+                self.steps(time, core, engine, others)?;
                 continue;
             }
             let Some((now, core, event)) = self.agenda.pop() else { break };
@@ -127,6 +136,7 @@ impl<'p> Machine<'p, '_> {
                         self.change(now, core, engine, slot, Moment::Complete)?;
                     }
                 }
+                Event::Changed { index } => self.call(now, core, index),
                 Event::Collective { number } => self.collected(now, number)?,
                 Event::Doorbell { job } => self.doorbell(now, core, job as usize),
                 Event::Packet { engine } => self.packet(now, core, engine)?,
@@ -137,18 +147,21 @@ impl<'p> Machine<'p, '_> {
         if blocked.is_empty() { Ok(()) } else { Err(Stop::Deadlock(blocked)) }
     }
 
-    /// Which engine looks first at its next instruction, the lowest of those
-    /// that look at one time, and when.
-    fn next_step(&self) -> (Ps, usize, Engine) {
-        let mut first = (Ps::MAX, 0, Engine::Pe);
-        for (index, core) in self.cores.iter().enumerate() {
-            for lane in &core.lanes {
-                if lane.next < first.0 {
-                    first = (lane.next, index, lane.engine);
+    /// Which engine looks first at its next instruction: the lowest of those
+    /// that look at one time.
+    fn turn(&self) -> Turn {
+        let mut turn = Turn { time: Ps::MAX, core: 0, engine: Engine::Pe, others: Ps::MAX };
+        for (core, lanes) in self.cores.iter().map(|core| &core.lanes).enumerate() {
+            for lane in lanes {
+                if lane.next < turn.time {
+                    let others = turn.time;
+                    turn = Turn { time: lane.next, core, engine: lane.engine, others };
+                } else {
+                    turn.others = turn.others.min(lane.next);
                 }
             }
         }
-        first
+        turn
     }
 
     fn finish(mut self, program: &Program) -> Result<Timed, Stop> {
@@ -188,12 +201,18 @@ impl<'p> Machine<'p, '_> {
         })
     }
 
-    /// Lets an engine look at its next instruction, and note when it does so
-    /// again.
-    fn steps(&mut self, now: Ps, core: usize, engine: Engine) -> Result<(), Stop> {
-        let next = self.step(now, core, engine)?;
+    /// Lets an engine look at its instructions until others look at theirs or
+    /// something happens.
+    fn steps(&mut self, now: Ps, core: usize, engine: Engine, others: Ps) -> Result<(), Stop> {
+        let mut now = now;
+        loop {
+            now = self.step(now, core, engine)?;
+            if now >= others || now >= self.agenda.time() {
+                break;
+            }
+        }
         if let Some(lane) = self.lane(core, engine) {
-            lane.next = next;
+            lane.next = now;
         }
         Ok(())
     }
@@ -263,6 +282,7 @@ impl<'p> Machine<'p, '_> {
                 _ => continue,
             };
             core.state.sync.put_event(wait.index, set);
+            self.agenda.push(now, index, Event::Changed { index: wait.index });
             self.emitter.update(at, now, wait.mode, wait.index, Value::Passed(set));
         }
         let stream = core.program.stream(engine);
@@ -300,6 +320,9 @@ impl<'p> Machine<'p, '_> {
         self.emitter.sink.instruction(&Executed { at, ready, start, end });
         if let Body::RangeClear(body) = &plan.instruction.body {
             self.emitter.cleared(at, end, body.first, body.last);
+            for changed in body.first..=body.last {
+                self.agenda.push(end, index, Event::Changed { index: changed });
+            }
         }
         let updates = plan.updates.iter().flatten();
         if updates.clone().any(|update| update.update.moment == Moment::Read) {

@@ -232,7 +232,9 @@ impl Parameters {
             Engine::Dve => dve,
             Engine::Sp => sp,
         };
-        (cycles.saturating_mul(1_000_000) + clock / 2) / clock
+        // whole picoseconds of a cycle, and the rest: small numbers divide fast
+        let (whole, rest) = (1_000_000 / clock, 1_000_000 % clock);
+        cycles.saturating_mul(whole) + (cycles.saturating_mul(rest) + clock / 2) / clock
     }
 
     /// Cost of a kind of work.

@@ -85,7 +85,13 @@ fn clocks() -> Vec<Row> {
         let parameters = Parameters::of(arch);
         for (engine, ghz) in Engine::ALL.into_iter().zip(clocks) {
             let simulated = 1e9 / parameters.cycles(engine, 1_000_000) as f64;
-            rows.push(row(format!("clock of {engine}, {name}"), source, "GHz", ghz, simulated));
+            rows.push(row(
+                format!("clock of {}, {name}", engine.key().to_uppercase()),
+                source,
+                "GHz",
+                ghz,
+                simulated,
+            ));
         }
     }
     rows

@@ -339,6 +339,7 @@ pub(crate) fn page(all: &[Comparison]) -> String {
         for ((opcode, engine, size), ratios) in &merged {
             if counts(*opcode) {
                 let size = if *size == 0 { String::new() } else { size.to_string() };
+                let engine = engine.key().to_uppercase();
                 line(&mut page, &format!("{} | {engine} | {size}", Opcode(*opcode)), ratios);
             }
         }
