@@ -19,6 +19,7 @@
 pub mod catalog;
 pub mod error;
 pub mod instance;
+pub mod text;
 pub mod uapi;
 pub mod units;
 
@@ -42,6 +43,8 @@ pub mod sys;
 #[cfg(feature = "cli")]
 pub mod cli;
 
+#[cfg(any(feature = "isa", feature = "neff", feature = "ntff"))]
+pub mod engine;
 #[cfg(feature = "isa")]
 pub mod isa;
 #[cfg(feature = "neff")]

@@ -103,6 +103,15 @@ proptest! {
     }
 
     #[test]
+    fn any_stream_is_listed(
+        mut records in prop::collection::vec(prop_oneof![likely_record(), changed_record()], 0..6),
+        rest in prop::collection::vec(any::<u8>(), 0..64),
+    ) {
+        records.push(rest);
+        fuzz::stream(&records.concat());
+    }
+
+    #[test]
     fn any_text_is_a_program_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         fuzz::asm(&bytes);
     }

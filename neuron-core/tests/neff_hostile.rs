@@ -297,7 +297,7 @@ fn duplicates_and_names() {
     assert_eq!(error.rule, Rule::NameText);
     assert!(!error.to_string().contains('\x1b'));
     let neff = Neff::open(&bytes, &Options::lenient()).unwrap();
-    assert_eq!(neff.members()[0].name(), "na\\xffme\\x1b[31m");
+    assert_eq!(neff.members()[0].name(), "na%ffme\u{1b}[31m");
 
     for (name, rule) in [
         ("../up", Rule::NameUnsafe),

@@ -254,10 +254,12 @@ fn subgraphs_beyond_reason() {
         json!({ "version": "0.5", "target": "*", "graphs": graphs }).to_string().into_bytes()
     };
     let twice = with_member("kelf-a.json", &kelf(&["sg00/def.json"; 2]));
-    assert_eq!(refused(&twice), Rule::SubgraphTwice);
+    assert_eq!(refused(&twice), Rule::SubgraphCount);
     let neff = Neff::open(&twice, &Options::lenient()).unwrap();
-    let model = Model::read(&neff, &mut Report::new(Mode::Lenient)).unwrap();
+    let mut report = Report::new(Mode::Lenient);
+    let model = Model::read(&neff, &mut report).unwrap();
     assert_eq!(model.subgraphs.len(), 1);
+    assert!(report.warnings().iter().any(|problem| problem.rule == Rule::SubgraphTwice));
     let many = with_member("kelf-a.json", &kelf(&["sg00/def.json"; 101]));
     assert_eq!(lenient(&many).unwrap_err().rule, Rule::LimitSubgraphs);
 }

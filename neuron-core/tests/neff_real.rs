@@ -266,7 +266,7 @@ fn instruction_names_are_those_of_the_vendor() {
             let cells: Vec<&str> = line.split('\t').collect();
             let [_, subgraph, engine, slot, name, id, raw] = cells[..] else { panic!("{line}") };
             let subgraph: usize = subgraph.strip_prefix("sg").unwrap().parse().unwrap();
-            let engine = Engine::parse(engine).unwrap();
+            let engine = Engine::from_key(engine).unwrap();
             let found = debug[subgraph].instruction(engine, slot.parse().unwrap());
             let shown = found.map(|(_, r)| (r.name.clone(), r.id_text(), r.id.to_string()));
             let expected = (name.to_owned(), id.to_owned(), raw.to_owned());

@@ -189,3 +189,9 @@ fn records_of_odd_pieces() {
     let first = record::records(&[1; 16]).next().unwrap();
     assert_eq!(first.time, Ticks(0x0101_0101_0101_0101));
 }
+
+/// Frames of nothing but default values: more in a row than empty frames may be.
+#[test]
+fn frames_of_defaults_in_a_row() {
+    fuzz::inspect(&[2, 0, 0, 0, 0x08, 0].repeat(40));
+}

@@ -49,6 +49,9 @@ _neuron__profile() {
             neuron__profile__subcmd__help__subcmd__neff,pack)
                 cmd="neuron__profile__subcmd__help__subcmd__neff__subcmd__pack"
                 ;;
+            neuron__profile__subcmd__help__subcmd__neff,run)
+                cmd="neuron__profile__subcmd__help__subcmd__neff__subcmd__run"
+                ;;
             neuron__profile__subcmd__help__subcmd__neff,unpack)
                 cmd="neuron__profile__subcmd__help__subcmd__neff__subcmd__unpack"
                 ;;
@@ -82,6 +85,9 @@ _neuron__profile() {
             neuron__profile__subcmd__neff,pack)
                 cmd="neuron__profile__subcmd__neff__subcmd__pack"
                 ;;
+            neuron__profile__subcmd__neff,run)
+                cmd="neuron__profile__subcmd__neff__subcmd__run"
+                ;;
             neuron__profile__subcmd__neff,unpack)
                 cmd="neuron__profile__subcmd__neff__subcmd__unpack"
                 ;;
@@ -105,6 +111,9 @@ _neuron__profile() {
                 ;;
             neuron__profile__subcmd__neff__subcmd__help,pack)
                 cmd="neuron__profile__subcmd__neff__subcmd__help__subcmd__pack"
+                ;;
+            neuron__profile__subcmd__neff__subcmd__help,run)
+                cmd="neuron__profile__subcmd__neff__subcmd__help__subcmd__run"
                 ;;
             neuron__profile__subcmd__neff__subcmd__help,unpack)
                 cmd="neuron__profile__subcmd__neff__subcmd__help__subcmd__unpack"
@@ -185,7 +194,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__help__subcmd__neff)
-            opts="info ls cat disasm unpack pack verify"
+            opts="info ls cat disasm unpack pack verify run"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -255,6 +264,20 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__help__subcmd__neff__subcmd__pack)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        neuron__subcmd__profile__subcmd__help__subcmd__neff__subcmd__run)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -353,7 +376,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__neff)
-            opts="-h -V --help --version info ls cat disasm unpack pack verify help"
+            opts="-h -V --help --version info ls cat disasm unpack pack verify run help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -411,7 +434,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__neff__subcmd__help)
-            opts="info ls cat disasm unpack pack verify help"
+            opts="info ls cat disasm unpack pack verify run help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -495,6 +518,20 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__neff__subcmd__help__subcmd__pack)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        neuron__subcmd__profile__subcmd__neff__subcmd__help__subcmd__run)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -652,6 +689,48 @@ _neuron__profile() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        neuron__subcmd__profile__subcmd__neff__subcmd__run)
+            opts="-i -o -h -V --input --fill --seed --output --format --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --input)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -i)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fill)
+                    COMPREPLY=($(compgen -W "zeros random" -- "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use neuron_core::cli::{self, Exit};
+use output::Results;
 
 /// Captures, stores, queries and shows profiles of NEFFs
 #[derive(Debug, Parser)]
@@ -35,9 +36,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(cli) => cli,
         Err(exit) => return exit,
     };
-    let mut out = std::io::stdout().lock();
-    output::finish(match cli.command {
+    let mut out = Results::new(std::io::stdout().lock());
+    let done = match cli.command {
         Command::Neff(args) => neff::run(&args, &mut out),
         Command::Ntff(args) => ntff::run(&args, &mut out),
-    })
+    };
+    out.finish(done)
 }

@@ -16,15 +16,52 @@ pub enum Format {
     Json,
 }
 
-/// Maps the outcome of a command to an exit, telling an error on stderr.
-pub fn finish(done: anyhow::Result<Exit>) -> Exit {
-    match done {
-        Ok(exit) => exit,
-        Err(error) if is_closed_pipe(&error) => Exit::Done,
-        Err(error) => {
-            neuron_core::cli::complain("neuron-profile", &one_line(&error));
-            Exit::Error
-        }
+/// Where results go. It keeps what went wrong with writing, so that a full disk
+/// is never told as a fault of the file that was read.
+#[derive(Debug)]
+pub struct Results<W> {
+    out: W,
+    failed: Option<io::Error>,
+}
+
+impl<W: Write> Results<W> {
+    /// Results that go to `out`.
+    pub fn new(out: W) -> Self {
+        Self { out, failed: None }
+    }
+
+    fn note<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        done.inspect_err(|error| {
+            if error.kind() != io::ErrorKind::Interrupted {
+                let again = error.raw_os_error().map(io::Error::from_raw_os_error);
+                self.failed = Some(again.unwrap_or_else(|| error.kind().into()));
+            }
+        })
+    }
+
+    /// Maps the outcome of a command to an exit, telling an error on stderr. A
+    /// closed pipe is quiet success.
+    pub fn finish(self, done: anyhow::Result<Exit>) -> Exit {
+        let text = match (done, self.failed) {
+            (_, Some(failed)) if failed.kind() == io::ErrorKind::BrokenPipe => return Exit::Done,
+            (_, Some(failed)) => neuron_core::Error::io("write to", "stdout")(failed).to_string(),
+            (Ok(exit), None) => return exit,
+            (Err(error), None) => one_line(&error),
+        };
+        neuron_core::cli::complain("neuron-profile", &text);
+        Exit::Error
+    }
+}
+
+impl<W: Write> Write for Results<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let done = self.out.write(bytes);
+        self.note(done)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.out.flush();
+        self.note(done)
     }
 }
 
@@ -40,15 +77,6 @@ fn one_line(error: &anyhow::Error) -> String {
     }
     // Paths and names in it come from outside.
     neuron_core::model::printable(&parts.join(": "))
-}
-
-/// Whether an error is a pipe whose reader went away.
-fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let by_io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
-        let by_json = cause.downcast_ref::<serde_json::Error>().and_then(|e| e.io_error_kind());
-        by_io.or(by_json) == Some(io::ErrorKind::BrokenPipe)
-    })
 }
 
 /// Writes a JSON document and a newline.

@@ -174,12 +174,16 @@ fn errors_are_one_line_with_exit_1() {
     assert_eq!(output.status.code(), Some(1));
 }
 
+fn packed(data: &[u8]) -> Vec<u8> {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packer.write_all(data).unwrap();
+    packer.finish().unwrap()
+}
+
 #[test]
 fn gzip_is_unwrapped() {
     let data = std::fs::read(fixture("attn-fused-fp32-512.ntff")).unwrap();
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packer.write_all(&data).unwrap();
-    let output = piped(&["verify"], &packer.finish().unwrap());
+    let output = piped(&["verify"], &packed(&data));
     assert_eq!(output.status.code(), Some(0));
     assert!(text(&output.stdout).contains("ok: 110488 bytes"));
 }
@@ -188,9 +192,7 @@ fn gzip_is_unwrapped() {
 #[test]
 fn a_damaged_gzip_wrapper_keeps_what_is_whole() {
     let data = std::fs::read(fixture("moe-dge.ntff")).unwrap();
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packer.write_all(&data).unwrap();
-    let whole = packer.finish().unwrap();
+    let whole = packed(&data);
     let cut = &whole[..whole.len() - 5000];
     let mut flipped = whole.clone();
     let at = flipped.len() - 5000;
@@ -222,6 +224,27 @@ fn a_damaged_gzip_wrapper_keeps_what_is_whole() {
     let shown = text(&output.stdout);
     assert!(shown.contains("2 bytes after the gzip wrapper"), "{shown}");
     assert!(shown.contains("917030 bytes"), "{shown}");
+    // Bytes that begin like a member but are none.
+    let output = piped(&["verify"], &[whole.as_slice(), &[0x1f, 0x1f]].concat());
+    let shown = text(&output.stdout);
+    assert!(shown.contains("2 bytes after the gzip wrapper"), "{shown}");
+    // Two members on end are one file.
+    let halves = data.split_at(data.len() / 2);
+    let members: Vec<u8> = [halves.0, halves.1].iter().flat_map(|half| packed(half)).collect();
+    let output = piped(&["verify"], &members);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    // A block of a type that deflate has not, behind whole blocks: all of them
+    // are kept.
+    let mut broken = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+    broken.reserve(data.len());
+    let mut packer = flate2::Compress::new(flate2::Compression::fast(), false);
+    packer.compress_vec(&data[..500_001], &mut broken, flate2::FlushCompress::Sync).unwrap();
+    assert_eq!(packer.total_in(), 500_001);
+    broken.extend([0xff; 64]);
+    let value: Value =
+        serde_json::from_slice(&piped(&["info", "-o", "json"], &broken).stdout).unwrap();
+    let kept = value["bytes"].as_u64().unwrap();
+    assert_eq!(kept, 500_001);
     // Nothing at all inside: an error, not an empty trace.
     let output = piped(&["info"], &whole[..12]);
     assert_eq!(output.status.code(), Some(1));

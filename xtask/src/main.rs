@@ -12,6 +12,7 @@ mod elf;
 mod fuzz;
 mod generated;
 mod metric_page;
+mod models;
 mod packages;
 mod run;
 mod stages;
@@ -45,6 +46,8 @@ enum Command {
     Static,
     /// Run neuron-ls on simulated instances and on a recorded tree.
     Demo,
+    /// Write the sample models, with their weights.
+    Models(models::Options),
     /// Measure the tools against their peers.
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Command::Gen => generated::write(),
         Command::Static => static_libc::run(),
         Command::Demo => demo::run(),
+        Command::Models(options) => models::run(&options),
         Command::Bench(bench) => bench::run(&bench),
         Command::Fuzz(options) => fuzz::run(&options),
     };

@@ -73,7 +73,7 @@ fn add_long_stages(stages: &mut Stages) {
     stages.run("static libc", static_libc::run);
     if root().join("xtask/src/fuzz.rs").exists() {
         stages.run("fuzz", || {
-            Run::new(std::env::current_exe()?).args(["fuzz", "--seconds", "60"]).run()
+            Run::new(std::env::current_exe()?).args(["fuzz", "all", "--for", "60s"]).run()
         });
     }
 }

@@ -40,6 +40,8 @@ const TARGETS: &[(&str, Target)] = &[
     ("isa-record", neuron_core::isa::fuzz::record),
     #[cfg(feature = "isa")]
     ("isa-asm", neuron_core::isa::fuzz::asm),
+    #[cfg(feature = "isa")]
+    ("isa-stream", neuron_core::isa::fuzz::stream),
 ];
 
 /// The target of this run, found before the first input.

@@ -19,6 +19,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::text::hex;
+
 use super::aside::{aside, no_thread};
 use super::files::Files;
 use super::machine::cannot_open;
@@ -314,10 +316,6 @@ fn fill(
     }
     processes.sort_by_key(|process| process.pid);
     device.processes = Some(processes);
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The datastore in these bytes; `None` for one that was released meanwhile.

@@ -212,18 +212,8 @@ impl std::fmt::Debug for Rest {
 /// As `{"12": "ff00"}`: the set bytes in hexadecimal by offset.
 impl Serialize for Rest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.runs().map(|(offset, run)| (offset, hex(run))))
+        serializer.collect_map(self.runs().map(|(offset, run)| (offset, crate::text::hex(run))))
     }
-}
-
-/// Lower-case hexadecimal without separators.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // writing to a String cannot fail
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// Reads hexadecimal digits in pairs.

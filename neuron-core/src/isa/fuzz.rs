@@ -7,7 +7,8 @@
 use super::asm::{assemble, disassemble, viewer_operands};
 use super::field::RECORD_BYTES;
 use super::names::SemaphoreNames;
-use super::record::Record;
+use super::record::{Record, decode_stream};
+use crate::engine::Engine;
 use crate::instance::Arch;
 
 const GENERATIONS: [Arch; 4] = [Arch::V1, Arch::V2, Arch::V3, Arch::V4];
@@ -33,6 +34,30 @@ pub fn record(data: &[u8]) {
         let line = disassemble(&record, &names);
         let back = assemble(arch, &line);
         check(back.as_deref() == Ok(&[record]), &format!("{line:?} reads back as {back:?}"));
+    }
+}
+
+/// A stream as the listing command shows it: the names of its semaphores come
+/// from its own records, each line assembles to its record, and the bytes after
+/// the last whole record are told.
+pub fn stream(data: &[u8]) {
+    let (records, rest) = data.as_chunks::<RECORD_BYTES>();
+    for arch in GENERATIONS {
+        let whole = decode_stream(arch, data);
+        check(whole.is_ok() == rest.is_empty(), "only a cut stream is an error");
+        let whole = decode_stream(arch, records.as_flattened()).unwrap_or_default();
+        check(whole.len() == records.len(), "every whole record decodes");
+        let mut names = SemaphoreNames::none();
+        for engine in Engine::ALL {
+            names.add_stream(engine, &whole);
+        }
+        for record in &whole {
+            let _ = viewer_operands(record, &names);
+            let line = disassemble(record, &names);
+            let back = assemble(arch, &line);
+            let same = back.as_ref().is_ok_and(|back| back.as_slice() == [*record]);
+            check(same, &format!("{line:?} reads back as {back:?}"));
+        }
     }
 }
 

@@ -49,7 +49,6 @@ pub mod asm;
 pub mod body;
 pub mod code;
 pub mod dma_ring;
-pub mod engine;
 pub mod event;
 pub mod field;
 pub mod fuzz;
@@ -61,6 +60,6 @@ pub mod record;
 mod text;
 pub mod value;
 
-pub use engine::Engine;
+pub use crate::engine::Engine;
 pub use opcode::Opcode;
 pub use record::{Instruction, Record, decode_stream};

@@ -1,9 +1,9 @@
 //! Names of semaphores in operand text (isa-layouts.md §2.2).
 
 use super::body::Body;
-use super::engine::Engine;
 use super::event::UpdateMode;
 use super::record::Record;
+use crate::engine::Engine;
 
 /// Who raises each semaphore of one core's program. A semaphore with exactly
 /// one source prints as `S[5] (Tensor)`, any other as `$S[5]`.

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::engine::Engines;
 use super::field::newtype_field;
 use super::opcode_table::TABLE;
+use crate::engine::Engines;
 use crate::instance::Arch;
 
 /// Byte 0 of a record. Constants for all opcodes with a name are in

@@ -8,9 +8,9 @@
 //! notes alone are inferred from their neighbours. Generation v5 is not
 //! covered.
 
-use super::engine::Engine::{Act, Dve, Pe, Pool, Sp};
-use super::engine::Engines;
 use super::opcode::{Kind, Opcode, OpcodeInfo, Status};
+use crate::engine::Engine::{Act, Dve, Pe, Pool, Sp};
+use crate::engine::Engines;
 use crate::instance::Arch;
 
 macro_rules! engines {

@@ -4,10 +4,11 @@ use serde::{Serialize, Serializer};
 
 use super::body::Body;
 use super::code::DgeKind;
-use super::field::{RECORD_BYTES, RecordBytes, Rest, hex, take};
+use super::field::{RECORD_BYTES, RecordBytes, Rest, take};
 use super::header::Header;
 use super::opcode::{Kind, Opcode};
 use crate::instance::Arch;
+use crate::text::hex;
 
 /// One record of an instruction stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,9 +4,8 @@
 //! of a sample and, where rates are shown, the previous sample.
 
 mod inventory;
-mod printable;
 mod problems;
 
 pub use crate::sample::{DeviceState, Origin, Problem};
+pub use crate::text::printable;
 pub use inventory::{DeviceRow, Inventory, ProcessRow};
-pub use printable::printable;

@@ -109,7 +109,7 @@ impl<'a> Archive<'a> {
             archive.read(SliceStream::new(payload), report)?;
         } else if !payload.is_empty() {
             let start = payload.get(..16).unwrap_or(payload);
-            let value = format!("it starts {}", super::header::hex(start));
+            let value = format!("it starts {}", crate::text::hex(start));
             return Err(Problem::new(Rule::PayloadKind, Place::File(base), value));
         }
         Ok(archive)
@@ -163,8 +163,9 @@ impl<'a> Archive<'a> {
         let place = || Place::Archive(member.entry.header_at);
         if name.is_empty() || name.contains('\0') {
             report.note(Rule::NameEmpty, place(), format!("the name is {name:?}"))?;
-        } else if !path::is_safe(&name) {
-            report.note(Rule::NameUnsafe, place(), format!("the name is {name:?}"))?;
+        } else if let Some(fault) = path::fault(&name) {
+            let value = format!("the name is {name:?}: {fault}");
+            report.note(Rule::NameUnsafe, place(), value)?;
         }
         match self.index.get(&name) {
             // The last body wins, as in the loader (sheet section 4, inferred).

@@ -5,6 +5,7 @@ use super::doc::{
     Definition, DmaBlock, Engine, EngineJson, Graph, Kelf, Names, QUEUE_TYPES, Target,
     UcodeLibrary, VarKind,
 };
+use super::documents::Documents;
 use super::file::Neff;
 use super::model::{SLOT, Subgraph, ucode};
 use super::problem::{Place, Problem, Report, Rule, widen};
@@ -61,9 +62,11 @@ pub(super) fn kelf(
         let value = format!("the version is {:?}", kelf.version);
         report.note(Rule::KelfVersion, Place::key(name, "version"), value)?;
     }
-    if Target::parse(kelf.target.as_deref()).is_none() {
-        let value = format!("the target is {:?}", kelf.target.as_deref().unwrap_or_default());
-        report.note(Rule::Target, Place::key(name, "target"), value)?;
+    let target = || format!("the target is {:?}", kelf.target.as_deref().unwrap_or_default());
+    match Target::parse(kelf.target.as_deref()) {
+        None => report.note(Rule::Target, Place::key(name, "target"), target())?,
+        Some(Target::V1) => report.note(Rule::TargetOld, Place::key(name, "target"), target())?,
+        Some(_) => {}
     }
     let (count, size) = (kelf.graphs.len(), neff.header.logical_core_size());
     // Inf1 pipelines and old files have several without a logical core size.
@@ -76,11 +79,12 @@ pub(super) fn kelf(
 
 /// One definition and the members it names.
 pub(super) fn definition(
-    neff: &Neff<'_>,
+    documents: &mut Documents<'_, '_>,
     subgraph: &Subgraph,
     target: Option<Target>,
     report: &mut Report,
 ) -> Result<(), Problem> {
+    let neff = documents.neff;
     let name = &subgraph.definition_member;
     let definition = &subgraph.definition;
     variables(name, definition, report)?;
@@ -129,7 +133,7 @@ pub(super) fn definition(
     };
     let mut all: Vec<UcodeLibrary> = Vec::new();
     for file in libraries {
-        all.extend(ucode(neff, &subgraph.member(file), report)?);
+        all.extend(ucode(documents, &subgraph.member(file), report)?);
     }
     for (index, value) in UcodeLibrary::faults(&all) {
         report.note(Rule::CustomOps, Place::key(name, format!("ucode_lib/{index}")), value)?;
@@ -148,7 +152,11 @@ fn variables(name: &str, definition: &Definition, report: &mut Report) -> Result
     }
     let mut ids: Vec<u64> = definition.var.values().map(|var| var.var_id).collect();
     ids.sort_unstable();
-    if !ids.iter().copied().eq(0..count) {
+    let twice = ids.windows(2).find(|pair| pair.first() == pair.last());
+    if let Some([id, _]) = twice {
+        let value = format!("two variables have id {id}");
+        report.note(Rule::VarId, Place::key(name, "var"), value)?;
+    } else if !ids.iter().copied().eq(0..count) {
         let most = ids.last().copied().unwrap_or(0);
         let value = format!("{count} variables, ids up to {most}");
         report.note(Rule::VarDense, Place::key(name, "var"), value)?;
@@ -183,7 +191,7 @@ fn queues(name: &str, definition: &Definition, report: &mut Report) -> Result<()
     for (queue, value) in &definition.dma_queue {
         let place = |key: &str| Place::key(name, format!("dma_queue/{queue}/{key}"));
         let owner = value.owner.as_deref().unwrap_or_default();
-        if Engine::parse(owner).is_none() {
+        if Engine::from_key(owner).is_none() {
             report.note(Rule::QueueOwner, place("owner"), format!("the owner is {owner:?}"))?;
         }
         if !QUEUE_TYPES.contains(&value.type_word.as_str()) {

@@ -5,8 +5,9 @@
 //! (compilers from 2.18). A reader accepts both; which one the loader compares
 //! when asked is unknown.
 
-use super::header::{Header, hex};
+use super::header::Header;
 use super::problem::{Place, Problem, Report, Rule, widen};
+use crate::text::hex;
 use md5::{Digest as _, Md5};
 use sha2::Sha256;
 

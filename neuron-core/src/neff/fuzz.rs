@@ -3,7 +3,10 @@
 //! the tools call.
 
 use super::digest;
-use super::doc::{Definition, EngineJson, Graph, Info, Kelf, KernelLines, TensorMap, parse};
+use super::doc::{
+    Definition, EngineJson, Graph, Info, Kelf, KernelDebugInfo, KernelLines, Metric, TensorMap,
+    UcodeLibrary, parse,
+};
 use super::{
     Archive, Builder, DebugLayer, GzipHeader, Header, MetaNeff, Mode, Neff, Npy, Options, Report,
     verify,
@@ -71,6 +74,13 @@ pub fn json(bytes: &[u8]) {
         let _ = parse::<EngineJson>("pe.json", bytes, limit, report);
         let _ = parse::<Info>("info.json", bytes, limit, report);
         let _ = parse::<TensorMap>("tensor_map.json", bytes, limit, report);
+        let _ = parse::<Vec<Metric>>("metrics.json", bytes, limit, report);
+        let _ = parse::<KernelDebugInfo>("kernel_debug_info.json", bytes, limit, report);
+        if let Ok(Some(libraries)) =
+            parse::<Vec<UcodeLibrary>>("ucode_lib.json", bytes, limit, report)
+        {
+            let _ = UcodeLibrary::faults(&libraries);
+        }
         let _ = KernelLines::parse("k.json", bytes, limit, report);
     }
 }

@@ -4,7 +4,7 @@
 use super::digest::{HASH_LENGTH, MD5_LENGTH};
 use super::features;
 use super::problem::{Place, Problem, Report, Rule, widen};
-use std::fmt::Write as _;
+use crate::text::hex;
 
 /// Bytes of the header, and offset of the payload in every real file.
 pub const HEADER_LENGTH: usize = 1024;
@@ -107,6 +107,15 @@ impl Header {
             lnc_size: u32::from_le_bytes(take(bytes, at::LNC_SIZE)),
             pad: take(bytes, at::PAD),
         }
+    }
+
+    /// Whether a file starts as every real NEFF does: packager 1 or 2 and a
+    /// header of 1024 bytes. Only good to name the kind of a file.
+    pub fn sniff(file: &[u8]) -> bool {
+        let first = file.first_chunk::<HEADER_LENGTH>().map(Self::parse);
+        first.is_some_and(|header| {
+            matches!(header.packager, 1 | 2) && header.header_size == widen(HEADER_LENGTH)
+        })
     }
 
     /// The first 1024 bytes of `file`, read.
@@ -331,12 +340,4 @@ fn padded<const N: usize>(text: &str) -> [u8; N] {
         *to = from;
     }
     out
-}
-
-/// Lower-case hex digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
 }

@@ -16,6 +16,7 @@ mod check;
 mod debug;
 pub mod digest;
 pub mod doc;
+mod documents;
 pub mod features;
 mod file;
 pub mod fuzz;

@@ -3,18 +3,17 @@
 
 use super::check;
 use super::doc::{
-    Budget, Definition, Engine, EngineJson, Executor, Graph, Info, Kelf, KelfGraph, Metric, Target,
-    TensorMap, UcodeLibrary, parse,
+    Definition, Engine, EngineJson, Executor, Graph, Info, Kelf, KelfGraph, Metric, Target,
+    TensorMap, UcodeLibrary,
 };
+use super::documents::Documents;
 use super::file::Neff;
 use super::problem::{Place, Problem, Report, Rule};
 use super::tensor::{self, Tensor};
-use serde::de::DeserializeOwned;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Bytes of one instruction slot (sheet section 6).
-pub const SLOT: u64 = 64;
+pub use crate::engine::SLOT;
 
 /// Most subgraphs: their folders have two digits (sheet section 4.1).
 const MOST_SUBGRAPHS: usize = 100;
@@ -100,22 +99,23 @@ impl Model {
     ///
     /// The first broken rule that refuses the file in the report's mode.
     pub fn read(neff: &Neff<'_>, report: &mut Report) -> Result<Self, Problem> {
-        let (graph_member, graph) = graph(neff, report)?;
+        let documents = &mut Documents::new(neff);
+        let (graph_member, graph) = graph(documents, report)?;
         let mut kelfs = kelf_members(neff, graph_member, graph.as_ref(), report)?.into_iter();
         let kelf_member = kelfs.next();
         let mut subgraphs = Vec::new();
         let mut kept = Kept::default();
         let kelf = match &kelf_member {
-            Some(name) => kelf_subgraphs(neff, name, &mut subgraphs, &mut kept, report)?,
+            Some(name) => kelf_subgraphs(documents, name, &mut subgraphs, &mut kept, report)?,
             None => None,
         };
         let more_kelfs: Vec<String> = kelfs.collect();
         for name in &more_kelfs {
-            kelf_subgraphs(neff, name, &mut subgraphs, &mut kept, report)?;
+            kelf_subgraphs(documents, name, &mut subgraphs, &mut kept, report)?;
         }
         let target = kelf.as_ref().and_then(|kelf| Target::parse(kelf.target.as_deref()));
         for subgraph in &subgraphs {
-            check::definition(neff, subgraph, target, report)?;
+            check::definition(documents, subgraph, target, report)?;
         }
         let tensors = tensor::list(graph_member, graph.as_ref(), &subgraphs, report)?;
         Ok(Self {
@@ -126,8 +126,8 @@ impl Model {
             more_kelfs,
             subgraphs,
             tensors,
-            info: optional(neff, "info.json", report)?,
-            metrics: optional(neff, "metrics.json", report)?,
+            info: documents.optional("info.json", report)?,
+            metrics: documents.optional("metrics.json", report)?,
         })
     }
 
@@ -146,46 +146,21 @@ impl Model {
     }
 }
 
-/// A member that may be absent.
-pub(super) fn optional<T: DeserializeOwned>(
-    neff: &Neff<'_>,
-    name: &str,
-    report: &mut Report,
-) -> Result<Option<T>, Problem> {
-    match neff.body(name) {
-        Some(body) => parse(name, &body?, neff.options.limits.json, report),
-        None => Ok(None),
-    }
-}
-
-/// A member without which the loader refuses the file.
-fn required<T: DeserializeOwned>(
-    neff: &Neff<'_>,
-    name: &str,
-    report: &mut Report,
-) -> Result<Option<T>, Problem> {
-    if neff.member(name).is_none() {
-        let at = Place::File(super::problem::widen(neff.payload_range.start));
-        report.note(Rule::MemberAbsent, at, format!("there is no {name}"))?;
-    }
-    optional(neff, name, report)
-}
-
 /// The host graph: `neff.json`, else the legacy name.
 fn graph(
-    neff: &Neff<'_>,
+    documents: &mut Documents<'_, '_>,
     report: &mut Report,
 ) -> Result<(Option<&'static str>, Option<Graph>), Problem> {
     for name in ["neff.json", "kelp.json"] {
-        if neff.member(name).is_some() {
-            let graph = optional::<Graph>(neff, name, report)?;
+        if documents.neff.member(name).is_some() {
+            let graph = documents.optional::<Graph>(name, report)?;
             if let Some(graph) = &graph {
                 check::graph(name, graph, report)?;
             }
             return Ok((Some(name), graph));
         }
     }
-    let at = Place::File(super::problem::widen(neff.payload_range.start));
+    let at = Place::File(super::problem::widen(documents.neff.payload_range.start));
     report.note(Rule::GraphAbsent, at, "neither is present")?;
     Ok((None, None))
 }
@@ -228,7 +203,6 @@ fn kelf_members(
 /// Members that were parsed, by name: many subgraphs may name one.
 #[derive(Default)]
 struct Kept {
-    budget: Budget,
     engines: Parsed<EngineJson>,
     maps: Parsed<TensorMap>,
 }
@@ -239,35 +213,31 @@ type Parsed<T> = HashMap<String, Option<Arc<T>>>;
 /// The member `name`, read by `read` if it was not before.
 fn shared<T>(
     parsed: &mut Parsed<T>,
-    budget: &mut Budget,
-    neff: &Neff<'_>,
+    documents: &mut Documents<'_, '_>,
     name: String,
-    read: impl FnOnce(&str) -> Result<Option<T>, Problem>,
+    read: impl FnOnce(&mut Documents<'_, '_>, &str) -> Result<Option<T>, Problem>,
 ) -> Result<Option<Arc<T>>, Problem> {
     if let Some(found) = parsed.get(&name) {
-        budget.again(&name)?;
+        documents.again(&name)?;
         return Ok(found.clone());
     }
-    if let Some(body) = neff.body(&name) {
-        budget.charge(&name, &body?)?;
-    }
-    let found = read(&name)?.map(Arc::new);
+    let found = read(documents, &name)?.map(Arc::new);
     parsed.insert(name, found.clone());
     Ok(found)
 }
 
 /// Reads a kelf member and adds its subgraphs.
 fn kelf_subgraphs(
-    neff: &Neff<'_>,
+    documents: &mut Documents<'_, '_>,
     name: &str,
     subgraphs: &mut Vec<Subgraph>,
     kept: &mut Kept,
     report: &mut Report,
 ) -> Result<Option<Kelf>, Problem> {
-    let Some(kelf) = required::<Kelf>(neff, name, report)? else {
+    let Some(kelf) = documents.required::<Kelf>(name, report)? else {
         return Ok(None);
     };
-    check::kelf(neff, name, &kelf, report)?;
+    check::kelf(documents.neff, name, &kelf, report)?;
     let place = || Place::key(name, "graphs");
     if kelf.graphs.len().saturating_add(subgraphs.len()) > MOST_SUBGRAPHS {
         let value = format!("there are {} and {}", subgraphs.len(), kelf.graphs.len());
@@ -279,23 +249,20 @@ fn kelf_subgraphs(
             report.note(Rule::SubgraphTwice, place(), value)?;
             continue;
         }
-        subgraphs.extend(subgraph(neff, name, graph, kept, report)?);
+        subgraphs.extend(subgraph(documents, name, graph, kept, report)?);
     }
     Ok(Some(kelf))
 }
 
 fn subgraph(
-    neff: &Neff<'_>,
+    documents: &mut Documents<'_, '_>,
     kelf_member: &str,
     graph: &KelfGraph,
     kept: &mut Kept,
     report: &mut Report,
 ) -> Result<Option<Subgraph>, Problem> {
     let definition_member = graph.definition.as_str();
-    if let Some(body) = neff.body(definition_member) {
-        kept.budget.charge(definition_member, &body?)?;
-    }
-    let Some(definition) = required::<Definition>(neff, definition_member, report)? else {
+    let Some(definition) = documents.required::<Definition>(definition_member, report)? else {
         return Ok(None);
     };
     let folder = definition_member.rfind('/').map_or(0, |at| at + 1);
@@ -305,8 +272,8 @@ fn subgraph(
         let json = match definition.engine_json(engine) {
             Some(file) => {
                 let name = format!("{folder}{file}");
-                shared(&mut kept.engines, &mut kept.budget, neff, name, |name| {
-                    required(neff, name, report)
+                shared(&mut kept.engines, documents, name, |documents, name| {
+                    documents.required(name, report)
                 })?
             }
             None => None,
@@ -317,13 +284,14 @@ fn subgraph(
         if stream_member.is_none() && json.is_none() {
             continue;
         }
-        let stream = stream_member.as_deref().and_then(|name| neff.member(name));
+        let stream = stream_member.as_deref().and_then(|name| documents.neff.member(name));
         let slots = stream.map_or(0, |member| member.size() / SLOT);
         programs.push(Program { engine, json, stream_member, slots });
     }
     let name = format!("{folder}tensor_map.json");
-    let tensor_map =
-        shared(&mut kept.maps, &mut kept.budget, neff, name, |name| optional(neff, name, report))?;
+    let tensor_map = shared(&mut kept.maps, documents, name, |documents, name| {
+        documents.optional(name, report)
+    })?;
     Ok(Some(Subgraph {
         name: graph.name.clone(),
         kelf_member: kelf_member.to_owned(),
@@ -337,7 +305,7 @@ fn subgraph(
 
 /// The custom-op libraries that a definition names.
 pub(super) fn ucode(
-    neff: &Neff<'_>,
+    documents: &mut Documents<'_, '_>,
     name: &str,
     report: &mut Report,
 ) -> Result<Vec<UcodeLibrary>, Problem> {
@@ -348,7 +316,7 @@ pub(super) fn ucode(
         Many(Vec<UcodeLibrary>),
         One(UcodeLibrary),
     }
-    Ok(match required::<Libraries>(neff, name, report)? {
+    Ok(match documents.required::<Libraries>(name, report)? {
         Some(Libraries::Many(libraries)) => libraries,
         Some(Libraries::One(library)) => vec![library],
         None => Vec::new(),

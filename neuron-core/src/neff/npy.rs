@@ -66,6 +66,26 @@ impl Npy {
         })
     }
 
+    /// A header of version 1 for an array in C order, padded so that the data
+    /// starts at a multiple of 64 bytes, as NumPy writes it.
+    pub fn header(descr: &str, shape: &[u64]) -> Vec<u8> {
+        let sizes: String = match shape {
+            [one] => format!("{one},"),
+            all => all.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
+        };
+        let mut text =
+            format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}), }}");
+        let padded = (10 + text.len() + 1).next_multiple_of(64);
+        text.extend(std::iter::repeat_n(' ', padded - 11 - text.len()));
+        text.push('\n');
+        // Only thousands of dimensions would not fit; no tensor has them.
+        let length = u16::try_from(text.len()).unwrap_or(u16::MAX);
+        let mut out = b"\x93NUMPY\x01\0".to_vec();
+        out.extend(length.to_le_bytes());
+        out.extend(text.into_bytes());
+        out
+    }
+
     /// Bytes of an element; `None` for a type that is not a plain number.
     pub fn element(&self) -> Option<u64> {
         let digits = self.descr.trim_start_matches(['<', '>', '|', '=']);
@@ -108,6 +128,20 @@ mod tests {
         let scalar = "{'descr': '|u1', 'fortran_order': True, 'shape': (), }\n";
         let npy = Npy::parse("w", &file(1, scalar)).unwrap();
         assert_eq!((npy.bytes(), npy.fortran_order), (Some(1), true));
+    }
+
+    /// The bytes that NumPy 2 writes for `np.zeros((2, 3), '<f4')`,
+    /// `np.zeros(5, '|u1')` and `np.zeros((), '<i4')`.
+    #[test]
+    fn writes_what_numpy_writes() {
+        for (descr, shape, text) in [
+            ("<f4", &[2, 3][..], "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"),
+            ("|u1", &[5], "{'descr': '|u1', 'fortran_order': False, 'shape': (5,), }"),
+            ("<i4", &[], "{'descr': '<i4', 'fortran_order': False, 'shape': (), }"),
+        ] {
+            let expected = file(1, &format!("{text:117}\n"));
+            assert_eq!(Npy::header(descr, shape), expected);
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! A rule has a [`Severity`]; the [`Mode`] of the reader decides together with
 //! it whether a broken rule refuses the file or is kept as a warning.
 
+use crate::text::printable;
 use std::fmt;
 
 /// How a reader treats rules of severity [`Severity::Strict`].
@@ -105,10 +106,10 @@ rules! {
     ShortBody "short-body" Strict "each member's body is whole";
     NameEmpty "name-empty" Strict "each member has a name without NUL";
     NameText "name-text" Strict "member names are UTF-8";
-    NameUnsafe "name-unsafe" Strict "member names are relative, without '..' and without '\\'";
+    NameUnsafe "name-unsafe" Strict "a member name is a relative path, safe below any folder";
     Duplicate "duplicate-member" Strict "each member name occurs once";
     // JSON, section 5.
-    JsonSyntax "json-syntax" Strict "a JSON member is well formed, nested at most 128 deep, and of the known form";
+    JsonSyntax "json-syntax" Strict "a JSON member is well formed, nested at most 127 levels deep, and of the known form";
     JsonUnknown "json-unknown-key" Warn "the keys of a JSON member are known";
     GraphAbsent "graph-absent" Strict "neff.json or kelp.json is present";
     GraphShape "graph-shape" Strict "the host graph has its five keys and their lists fit together";
@@ -117,10 +118,12 @@ rules! {
     KelfNode "kelf-node" Strict "one node of the graph names the kelf member";
     KelfVersion "kelf-version" Strict "the kelf version has a dot";
     Target "target" Strict "the target word is known";
+    TargetOld "target-old" Warn "the target is one that current runtimes accept";
     MemberAbsent "member-absent" Strict "members the loader needs are present";
     MemberAbsentOptional "member-absent-optional" Warn "members that JSON names are present";
     NoOutput "no-output" Strict "a definition has an output variable";
     NoVariables "no-variables" Strict "a definition has a 'var' object";
+    VarId "var-id" Strict "each variable has an id of its own";
     VarDense "var-dense" Warn "variable ids are dense from 0";
     VarType "var-type" Warn "the type of a variable is known";
     VarSize "var-size" Strict "a variable that takes memory has a size";
@@ -130,7 +133,10 @@ rules! {
     DmaName "dma-name" Strict "transfers name known variables and queues";
     Reservation "reservation" Warn "a v3 definition has its state-buffer reservation";
     StreamLength "stream-length" Strict "an instruction stream is whole slots of 64 bytes";
-    SubgraphCount "subgraph-count" Warn "subgraphs are 1 or as many as the logical core size";
+    SubgraphCount "subgraph-count" Strict "subgraphs are 1 or as many as the logical core size";
+    StreamRecord "stream-record" Strict "each record of a stream says that it has 16 words, an extension that it has none";
+    StreamOpcode "stream-opcode" Warn "the opcodes of a stream are known for the target";
+    TensorShape "tensor-shape" Warn "the dimensions of a tensor are known";
     TensorRank "tensor-rank" Strict "a tensor has at most 32 dimensions";
     TensorSize "tensor-size" Strict "a tensor's size is that of its variable";
     TensorName "tensor-name" Strict "graph and definition name the same tensors, by at most 256 bytes";
@@ -282,19 +288,9 @@ const SHOWN: usize = 200;
 
 /// An outside text made fit for one line of a terminal.
 pub fn shown(text: &str) -> String {
-    let mut out = String::new();
-    for (count, c) in text.chars().enumerate() {
-        if count == SHOWN {
-            out.push('…');
-            break;
-        }
-        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}') {
-            out.extend(c.escape_default());
-        } else {
-            out.push(c);
-        }
-    }
-    out
+    let start: String = text.chars().take(SHOWN).collect();
+    let more = if text.chars().nth(SHOWN).is_some() { "…" } else { "" };
+    printable(&start) + more
 }
 
 /// A length of memory as a file quantity; never larger on any target of Rust.

@@ -242,7 +242,7 @@ fn entry(
         report.note(Rule::TensorName, place(), value)?;
     }
     if shape.is_none() || word.is_none() {
-        let value = format!("entry {id:?} of {name} has no shape or type");
+        let value = format!("output {output} of node {index} ({name:?}) has no shape or type");
         report.note(Rule::GraphShape, place(), value)?;
     }
     if let Some(long) = shape.filter(|shape| shape.len() > MOST_DIMENSIONS) {
@@ -255,6 +255,13 @@ fn entry(
         report.note(Rule::TensorType, place(), format!("the type is {word:?}"))?;
     }
     let bytes = shape.and_then(|shape| bytes(shape, element));
+    if let Some(shape) = shape.filter(|_| bytes.is_none()) {
+        let rule = match shape.iter().any(|size| *size < 0) {
+            true => Rule::TensorShape,
+            false => Rule::TensorSize,
+        };
+        report.note(rule, place(), format!("{name} has shape {shape:?}, of no known size"))?;
+    }
     // A list may name one node a million times: nothing long is copied.
     let cut = |text: &str| text.chars().take(LONGEST_NAME).collect::<String>();
     let (name, dtype) = (cut(name), word.map(|word| cut(word)));

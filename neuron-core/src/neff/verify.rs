@@ -5,9 +5,10 @@ use super::archive::{Member, looks_like_payload};
 use super::debug::{DebugLayer, SubgraphDebug};
 use super::digest::{self, Digest};
 use super::doc::{KernelDebugInfo, KernelLines, VarKind, parse};
+use super::documents::Documents;
 use super::file::Neff;
 use super::limits::Limits;
-use super::model::{Model, Subgraph, optional};
+use super::model::{Model, Subgraph};
 use super::npy::Npy;
 use super::problem::{Place, Problem, Report, Rule, widen};
 use super::role::{Role, roles};
@@ -79,7 +80,8 @@ pub fn verify(
     for index in 0..seen.model.subgraphs.len() {
         seen.subgraph(neff, index, &arrays)?;
     }
-    let kernels = optional::<KernelDebugInfo>(neff, "kernel_debug_info.json", &mut seen.report)?;
+    let kernels = Documents::new(neff)
+        .optional::<KernelDebugInfo>("kernel_debug_info.json", &mut seen.report)?;
     for kernel in kernels.iter().flat_map(|kernels| &kernels.debug_info_files) {
         if neff.member(&kernel.file_name).is_none() {
             let place = Place::key("kernel_debug_info.json", "debug_info_files");

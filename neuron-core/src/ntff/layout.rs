@@ -6,10 +6,8 @@ use super::messages::{
     BlockType, EngineInstructionInfo, NotificationTraceType as TraceType, NtffInfo, SubgraphInfo,
     TraceInfo, neff_node_info::Node,
 };
-use super::notification::Engine;
-
-/// Bytes of one captured instruction.
-pub const SLOT: u64 = 64;
+use crate::engine::Engine;
+pub use crate::engine::SLOT;
 
 /// A blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

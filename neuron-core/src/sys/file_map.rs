@@ -51,7 +51,12 @@ unsafe impl Sync for Map {}
 impl FileBytes {
     /// The bytes of the file at `path`.
     pub fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(Error::io("open", path))?;
+        Self::of(File::open(path).map_err(Error::io("open", path))?, path)
+    }
+
+    /// The bytes of an open file from its start, or of a pipe from where it is,
+    /// at most 1 GiB of them; `path` is its name in errors.
+    pub fn of(file: File, path: &Path) -> Result<Self> {
         let about = file.metadata().map_err(Error::io("read", path))?;
         if about.is_dir() {
             return Err(Error::content(path, "it is a directory, give a file"));

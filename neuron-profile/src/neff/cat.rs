@@ -1,11 +1,16 @@
 //! `neff cat`: the bytes of members.
 
-use super::open::{Input, warnings};
+use super::open::{Input, findings};
 use crate::output::{Exit, Format, json};
 use anyhow::{Context, bail};
 use neuron_core::neff::shown;
+use neuron_core::text::hex;
 use serde_json::json as value;
 use std::io::Write;
+
+/// Most bytes of the members in one JSON document, which is made in memory;
+/// text output has no such limit.
+const MOST_JSON: u64 = 64 << 20;
 
 /// Write members to stdout
 #[derive(Debug, clap::Args)]
@@ -39,6 +44,13 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         out.flush()?;
         return Ok(args.input.warn(&neff.report));
     }
+    let bytes = members.iter().map(|member| member.size()).sum::<u64>();
+    if bytes > MOST_JSON {
+        bail!(
+            "{}: {bytes} bytes are more than a JSON document may have, {MOST_JSON}; leave -o json out",
+            args.input.name()
+        );
+    }
     let mut list = Vec::new();
     for member in members {
         let body = neff.archive.body(member).with_context(|| args.input.name())?;
@@ -46,12 +58,11 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         match std::str::from_utf8(&body) {
             Ok(text) => entry["text"] = text.into(),
             Err(_) => {
-                let hex: String = body.iter().map(|byte| format!("{byte:02x}")).collect();
-                entry["hex"] = hex.into();
+                entry["hex"] = hex(&body).into();
             }
         }
         list.push(entry);
     }
-    json(out, &value!({ "members": list, "warnings": warnings(&neff.report) }))?;
+    json(out, &value!({ "members": list, "findings": findings(&neff.report) }))?;
     Ok(args.input.warn(&neff.report))
 }

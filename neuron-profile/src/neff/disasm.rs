@@ -11,7 +11,7 @@ use neuron_core::isa::asm::{disassemble, viewer_operands};
 use neuron_core::isa::field::RecordBytes;
 use neuron_core::isa::names::SemaphoreNames;
 use neuron_core::isa::{Engine, Record, decode_stream};
-use neuron_core::model::printable;
+use neuron_core::text::{hex, printable};
 use serde::{Serialize, Serializer};
 
 /// The instruction stream of one engine in one sub-graph.
@@ -113,8 +113,12 @@ impl<'a> Program<'a> {
     }
 
     /// Writes the elements of the JSON list `streams`, commas between them;
-    /// `first` tells whether none stands before.
-    pub(super) fn write_json_streams(&self, out: &mut dyn Write, first: bool) -> io::Result<()> {
+    /// `first` tells whether none stands before. A stream has its `subgraph`,
+    /// `engine` and `records`; a record its `slot`, `opcode`, `operands` as the
+    /// vendor's viewer prints them, assembler `line`, `bytes` in hexadecimal,
+    /// the `status` of its opcode's layout, whether every byte is `understood`,
+    /// and its `fields`.
+    pub fn write_json(&self, out: &mut dyn Write, first: bool) -> io::Result<()> {
         for (index, stream) in self.streams.iter().enumerate() {
             if index > 0 || !first {
                 out.write_all(b",")?;
@@ -122,35 +126,6 @@ impl<'a> Program<'a> {
             serde_json::to_writer(&mut *out, &Listing { program: self, stream })?;
         }
         Ok(())
-    }
-
-    /// Writes one JSON object: `generation`, `warnings`, and `streams` with
-    /// `subgraph`, `engine` and `records`. A record has its `slot`, `opcode`,
-    /// `operands` as the vendor's viewer prints them, assembler `line`,
-    /// `bytes` in hexadecimal, the `status` of its opcode's layout, whether
-    /// every byte is `understood`, and its `fields`.
-    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, self)?;
-        out.write_all(b"\n")?;
-        out.flush()
-    }
-}
-
-impl Serialize for Program<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Document<'a> {
-            generation: u32,
-            warnings: Vec<String>,
-            streams: Vec<Listing<'a>>,
-        }
-        let streams = self.streams.iter();
-        Document {
-            generation: self.arch.number(),
-            warnings: self.warnings(),
-            streams: streams.map(|stream| Listing { program: self, stream }).collect(),
-        }
-        .serialize(serializer)
     }
 }
 
@@ -206,7 +181,7 @@ impl Serialize for Rows<'_> {
                 opcode: record.opcode().to_string(),
                 operands: viewer_operands(&record, &self.names),
                 line: disassemble(&record, &self.names),
-                bytes: bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+                bytes: hex(bytes),
                 status: info.map_or("unknown", |info| info.status.text()),
                 understood: record.is_understood(),
                 fields: record,

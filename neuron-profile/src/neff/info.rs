@@ -5,7 +5,7 @@
 //! carries it. The rest is more: cores, digest, build, programs.
 use super::info_json::{document, gzip_layout};
 use super::nodes::{NodeRow, counts, nodes};
-use super::open::{Input, warnings};
+use super::open::{Input, findings};
 use crate::output::{Exit, Format, json, table};
 use anyhow::Context;
 use neuron_core::neff::doc::{Engine, Target};
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     match args.input.output {
         Format::Json => {
             let mut all = document(&neff, &model, &nodes);
-            all["warnings"] = warnings(&report);
+            all["findings"] = findings(&report);
             json(out, &all)?;
         }
         Format::Text => {
@@ -162,7 +162,7 @@ fn more_text(out: &mut dyn Write, neff: &Neff<'_>, model: &Model) -> io::Result<
     lines(out, "NEFF Content:", &text)?;
     let mut rows = vec![vec![String::from("Subgraph")]];
     if let Some(row) = rows.first_mut() {
-        row.extend(Engine::ALL.map(|engine| engine.key().to_uppercase()));
+        row.extend(Engine::ALL.map(|engine| engine.to_string()));
         row.extend(["DMA blocks", "DMA transfers", "Queues", "Variables"].map(str::to_owned));
     }
     for subgraph in &model.subgraphs {

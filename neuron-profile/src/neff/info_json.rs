@@ -114,7 +114,7 @@ fn subgraph_document(subgraph: &Subgraph) -> Value {
         .iter()
         .map(|program| {
             value!({
-                "engine": program.engine.key(),
+                "engine": program.engine,
                 "stream": program.stream_member,
                 "slots": program.slots,
             })

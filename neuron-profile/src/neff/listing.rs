@@ -1,7 +1,7 @@
 //! `neff disasm`: finds the instruction streams for `disasm.rs`.
 
 use super::disasm::{Program, Stream};
-use super::open::{Input, warnings};
+use super::open::{Input, findings};
 use crate::output::{Exit, Format};
 use anyhow::Context;
 use neuron_core::instance::Arch;
@@ -25,21 +25,16 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let neff = args.input.open(&bytes)?;
     let mut report = neff.report.clone();
     let model = Model::read(&neff, &mut report).with_context(|| args.input.name())?;
-    let arch = match model.target() {
-        Some(Target::V1 | Target::V2) => Arch::V2,
-        Some(Target::V4) => Arch::V4,
-        // a program for any hardware reads as one for Trn2 (our choice)
-        Some(Target::V3 | Target::Any | Target::Simulator) | None => Arch::V3,
-    };
+    let arch = generation(&model);
     let mut not_shown = Vec::new();
-    let mut parts = Vec::new();
+    let (mut parts, mut mentioned) = (Vec::new(), Mentioned::default());
     for subgraph in &model.subgraphs {
-        parts.push(Part::find(&neff, subgraph, &mut not_shown));
+        parts.push(Part::find(&neff, subgraph, &mut mentioned, &mut not_shown));
     }
     let in_json = args.input.output == Format::Json;
     if in_json {
-        write!(out, "{{\"generation\":{},\"warnings\":", arch.number())?;
-        serde_json::to_writer(&mut *out, &all_warnings(&report, &not_shown))?;
+        write!(out, "{{\"generation\":{},\"findings\":", arch.number())?;
+        serde_json::to_writer(&mut *out, &all_findings(&report, &not_shown))?;
         out.write_all(b",\"streams\":[")?;
     }
     let mut first = true;
@@ -69,7 +64,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         }
         let program = Program { arch, streams: &streams };
         if in_json {
-            program.write_json_streams(out, first)?;
+            program.write_json(out, first)?;
         } else {
             if !first {
                 out.write_all(b"\n")?;
@@ -83,16 +78,35 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     }
     out.flush()?;
     for warning in &not_shown {
-        let line = printable(&format!("{}: warning: {warning}", args.input.name()));
+        let line = printable(&format!("{}: damage: {warning}", args.input.name()));
         writeln!(std::io::stderr(), "{line}")?;
     }
     let exit = args.input.warn(&report);
     Ok(if not_shown.is_empty() { exit } else { Exit::Partial })
 }
 
+/// The generation whose records the streams of a file have.
+pub(super) fn generation(model: &Model) -> Arch {
+    match model.target() {
+        Some(Target::V1 | Target::V2) => Arch::V2,
+        Some(Target::V4) => Arch::V4,
+        // a program for any hardware reads as one for Trn2 (our choice)
+        Some(Target::V3 | Target::Any | Target::Simulator) | None => Arch::V3,
+    }
+}
+
 /// Bytes of all streams of one subgraph, which are in memory together; 4 Mi
-/// instructions, far more than real programs have.
-const MOST_BYTES: u64 = 256 << 20;
+/// instructions, far more than real programs have. As many may be listed again:
+/// real files name a stream once, and a short file that names a long one a
+/// thousand times would give a listing without end.
+pub(super) const MOST_BYTES: u64 = 256 << 20;
+
+/// Stream members that were named before, and the bytes listed again.
+#[derive(Default)]
+struct Mentioned<'m> {
+    members: HashSet<&'m str>,
+    again: u64,
+}
 
 /// The streams of one subgraph, bodies left where they are.
 struct Part<'m> {
@@ -107,15 +121,17 @@ struct Row<'m> {
 }
 
 impl<'m> Part<'m> {
-    fn find(neff: &Neff<'_>, subgraph: &'m Subgraph, warnings: &mut Vec<String>) -> Self {
+    fn find(
+        neff: &Neff<'_>,
+        subgraph: &'m Subgraph,
+        mentioned: &mut Mentioned<'m>,
+        warnings: &mut Vec<String>,
+    ) -> Self {
         let mut rows = Vec::new();
         let mut counted = HashSet::new();
         let mut bytes = 0_u64;
         for program in &subgraph.programs {
-            let engines = Engine::ALL.into_iter();
-            let Some(engine) = engines.clone().find(|e| e.key() == program.engine.key()) else {
-                continue;
-            };
+            let engine = program.engine;
             let mut warn = |text: String| {
                 warnings.push(format!("{} {engine}: {text}", subgraph.name));
             };
@@ -124,9 +140,19 @@ impl<'m> Part<'m> {
             if member.is_some_and(|name| counted.insert(name)) {
                 bytes = bytes.saturating_add(size);
             }
+            if member.is_some_and(|name| !mentioned.members.insert(name)) {
+                mentioned.again = mentioned.again.saturating_add(size);
+            }
             if bytes > MOST_BYTES {
                 warn(format!(
                     "the streams up to it have {bytes} bytes, the limit is {MOST_BYTES}; not shown"
+                ));
+                member = None;
+            } else if mentioned.again > MOST_BYTES {
+                let again = mentioned.again;
+                warn(format!(
+                    "streams named before it would have {again} bytes again, the limit is \
+                     {MOST_BYTES}; not shown"
                 ));
                 member = None;
             } else if size % 64 != 0 {
@@ -154,18 +180,17 @@ fn queues(program: &neuron_core::neff::Program) -> Vec<(String, u8)> {
         .collect()
 }
 
-/// The warnings of the file as other commands have them, then those of streams
+/// The findings of the file as other commands have them, then those of streams
 /// in the same form.
-fn all_warnings(report: &Report, streams: &[String]) -> Value {
-    let mut all = warnings(report);
-    if let Value::Array(list) = &mut all {
+fn all_findings(report: &Report, streams: &[String]) -> Value {
+    let mut all = findings(report);
+    if let Some(list) = all.get_mut("list").and_then(Value::as_array_mut) {
         list.extend(streams.iter().map(|text| {
-            json!({
-                "rule": null, "place": null, "value": null,
-                "text": text,
-                "refused_when_strict": false,
-            })
+            json!({ "severity": "damage", "rule": "not-shown", "place": null, "message": text })
         }));
+    }
+    if !streams.is_empty() {
+        all["damaged"] = true.into();
     }
     all
 }

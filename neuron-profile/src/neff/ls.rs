@@ -1,6 +1,6 @@
 //! `neff ls`: the members, their sizes and what they are for.
 
-use super::open::{Input, warnings};
+use super::open::{Input, findings};
 use crate::output::{Exit, Format, json, table};
 use anyhow::Context;
 use neuron_core::neff::{Model, roles, shown};
@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     }
     match args.input.output {
         Format::Json => {
-            json(out, &value!({ "members": list, "warnings": warnings(&report) }))?;
+            json(out, &value!({ "members": list, "findings": findings(&report) }))?;
         }
         Format::Text => {
             let last = if args.long { 8 } else { 2 };

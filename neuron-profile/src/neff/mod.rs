@@ -9,6 +9,8 @@ mod ls;
 mod nodes;
 mod open;
 mod pack;
+mod records;
+mod run;
 mod unpack;
 mod verify;
 
@@ -39,6 +41,8 @@ enum Command {
     Pack(pack::Args),
     #[command(after_help = codes())]
     Verify(verify::Args),
+    #[command(after_help = codes())]
+    Run(run::Args),
 }
 
 /// The exit table, for the help of each command.
@@ -56,5 +60,6 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         Command::Unpack(args) => unpack::run(args, out),
         Command::Pack(args) => pack::run(args, out),
         Command::Verify(args) => verify::run(args, out),
+        Command::Run(args) => run::run(args, out),
     }
 }

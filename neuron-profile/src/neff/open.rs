@@ -3,16 +3,18 @@
 use crate::output::{Exit, Format, progress};
 use anyhow::{Context, bail};
 use neuron_core::model::printable;
-use neuron_core::neff::{Mode, Neff, Options, Problem, Report, Severity, digest};
+use neuron_core::neff::{Header, Mode, Neff, Options, Problem, Report, Severity, digest};
+use neuron_core::ntff;
 use neuron_core::sys::file_map::FileBytes;
 use serde_json::{Value, json};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
 
 /// The file, and how it is read.
 #[derive(Debug, clap::Args)]
 pub(super) struct Input {
-    /// The NEFF
+    /// The NEFF; - reads stdin. A large file is mapped: nobody must cut it meanwhile
     pub(super) file: PathBuf,
 
     /// Refuse a file that breaks a rule, instead of showing what can be read
@@ -27,11 +29,12 @@ pub(super) struct Input {
 impl Input {
     /// The bytes of the file.
     pub(super) fn bytes(&self) -> anyhow::Result<FileBytes> {
-        Ok(FileBytes::open(&self.file)?)
+        bytes(&self.file)
     }
 
     /// Opens the file, without its digest.
     pub(super) fn open<'a>(&self, bytes: &'a [u8]) -> anyhow::Result<Neff<'a>> {
+        is_neff(bytes, &self.name())?;
         let mode = if self.strict { Mode::Strict } else { Mode::Lenient };
         let neff =
             Neff::open(bytes, &Options::new(mode).without_digest()).with_context(|| self.name())?;
@@ -56,21 +59,52 @@ impl Input {
 
     /// The path, for messages.
     pub(super) fn name(&self) -> String {
-        self.file.display().to_string()
+        name(&self.file)
     }
 
     /// Tells the warnings on stderr and gives the exit that they ask for.
     pub(super) fn warn(&self, report: &Report) -> Exit {
-        let mut err = io::stderr().lock();
-        for problem in report.warnings() {
-            let _ = writeln!(err, "{}", printable(&format!("{}: warning: {problem}", self.name())));
-        }
-        if report.dropped() > 0 {
-            let _ =
-                writeln!(err, "{}: {} more warnings", printable(&self.name()), report.dropped());
-        }
-        exit(report)
+        tell(&self.name(), report)
     }
+}
+
+/// The bytes of a file, `-` for stdin.
+pub(super) fn bytes(file: &Path) -> anyhow::Result<FileBytes> {
+    if file.as_os_str() == "-" {
+        let stdin = io::stdin().as_fd().try_clone_to_owned().context("cannot open stdin")?;
+        return Ok(FileBytes::of(stdin.into(), Path::new("stdin"))?);
+    }
+    Ok(FileBytes::open(file)?)
+}
+
+/// Refuses a trace with a word on who reads it.
+pub(super) fn is_neff(bytes: &[u8], name: &str) -> anyhow::Result<()> {
+    if ntff::header::sniff(bytes) && !Header::sniff(bytes) {
+        bail!("{name}: it is no NEFF but an NTFF, 'neuron-profile ntff' reads it");
+    }
+    Ok(())
+}
+
+/// A path, for messages.
+pub(super) fn name(file: &Path) -> String {
+    match file.as_os_str() == "-" {
+        true => String::from("stdin"),
+        false => file.display().to_string(),
+    }
+}
+
+/// Tells the warnings about the file `name` on stderr and gives the exit that
+/// they ask for.
+pub(super) fn tell(name: &str, report: &Report) -> Exit {
+    let mut err = io::stderr().lock();
+    for problem in report.warnings() {
+        let line = format!("{name}: {}: {problem}", severity(problem));
+        let _ = writeln!(err, "{}", printable(&line));
+    }
+    if report.dropped() > 0 {
+        let _ = writeln!(err, "{}: {} more findings", printable(name), report.dropped());
+    }
+    exit(report)
 }
 
 /// Partial if a rule was broken for which a strict reader refuses the file.
@@ -83,16 +117,25 @@ pub(super) fn exit(report: &Report) -> Exit {
     }
 }
 
-/// The warnings as JSON.
-pub(super) fn warnings(report: &Report) -> Value {
-    let warnings = report.warnings().iter().map(|problem| {
+/// The warnings as JSON, in the form that `ntff` has too: `damage` is what a
+/// strict reader refuses.
+pub(super) fn findings(report: &Report) -> Value {
+    let list = report.warnings().iter().map(|problem| {
         json!({
+            "severity": severity(problem),
             "rule": problem.rule.id(),
             "place": problem.place.to_string(),
-            "value": problem.value,
-            "text": problem.rule.text(),
-            "refused_when_strict": problem.rule.severity() != Severity::Warn,
+            "message": format!("{}: {}", problem.value, problem.rule.text()),
         })
     });
-    warnings.collect()
+    json!({
+        "damaged": exit(report) == Exit::Partial,
+        "list": list.collect::<Vec<_>>(),
+        "not_listed": report.dropped(),
+    })
+}
+
+/// `damage` or `note`.
+pub(super) fn severity(problem: &Problem) -> &'static str {
+    if problem.rule.severity() == Severity::Warn { "note" } else { "damage" }
 }

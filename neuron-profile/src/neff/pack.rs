@@ -1,10 +1,13 @@
 //! `neff pack`: a folder's files as a NEFF whose bytes depend on them only.
 
+use super::open::{findings, tell};
 use crate::output::{Exit, Format, json, progress};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use neuron_core::model::printable;
-use neuron_core::neff::{Builder, DigestForm, Header, Neff, Options, Packing, features, shown};
+use neuron_core::neff::{
+    Builder, DigestForm, Header, Mode, Model, Neff, Options, Packing, Report, features, shown,
+};
 use neuron_core::sys::file_map::FileBytes;
 use serde_json::json as value;
 use std::fs::{self, Permissions};
@@ -18,7 +21,7 @@ pub(super) struct Args {
     /// The folder, as `neff unpack` makes it
     folder: PathBuf,
 
-    /// The NEFF to write
+    /// The NEFF to write; - writes it to stdout
     file: PathBuf,
 
     /// Take the header fields of this NEFF; further flags change them
@@ -26,11 +29,11 @@ pub(super) struct Args {
     like: Option<PathBuf>,
 
     /// Name of the model, at most 255 bytes
-    #[arg(short, long)]
+    #[arg(short, long, value_parser = field::<256>)]
     name: Option<String>,
 
     /// Label of the producer, at most 127 bytes
-    #[arg(long)]
+    #[arg(long, value_parser = field::<128>)]
     label: Option<String>,
 
     /// Id of the model, 32 hex digits; made from the content if not given
@@ -82,8 +85,18 @@ enum Form {
 
 fn uuid(text: &str) -> Result<[u8; 16], String> {
     let digits: String = text.chars().filter(|c| *c != '-').collect();
-    let number = u128::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 32);
+    let is_hex = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let number = u128::from_str_radix(&digits, 16).ok().filter(|_| is_hex);
     number.map(u128::to_be_bytes).ok_or_else(|| String::from("give 32 hex digits"))
+}
+
+/// A text for a header field of `LENGTH` bytes that ends in a NUL.
+fn field<const LENGTH: usize>(text: &str) -> Result<String, String> {
+    let most = LENGTH - 1;
+    if text.len() > most || text.contains('\0') {
+        return Err(format!("give at most {most} bytes, it has {}", text.len()));
+    }
+    Ok(text.to_owned())
 }
 
 fn version(text: &str) -> Result<(u64, u64), String> {
@@ -121,7 +134,12 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         Form::Plain => DigestForm::Plain,
         Form::Swapped => DigestForm::Swapped,
     };
-    let header = write(args, &builder)?;
+    if args.file.as_os_str() == "-" {
+        builder.write(out).context("cannot pack")?;
+        out.flush()?;
+        return Ok(Exit::Done);
+    }
+    let (header, report) = write(args, &builder)?;
     let size = header.header_size + header.data_size;
     match args.output {
         Format::Json => json(
@@ -132,6 +150,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
                 "size": size,
                 "hash": header.hash_hex(),
                 "uuid": header.uuid_hex(),
+                "findings": findings(&report),
             }),
         )?,
         Format::Text => {
@@ -140,11 +159,12 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
             out.flush()?;
         }
     }
-    Ok(Exit::Done)
+    Ok(tell(&args.file.display().to_string(), &report))
 }
 
-/// Writes to a temporary file beside the target, reads it again, renames it.
-fn write(args: &Args, builder: &Builder<'_>) -> anyhow::Result<Header> {
+/// Writes to a temporary file beside the target, reads it again, renames it. The
+/// report has what a loader would miss in it.
+fn write(args: &Args, builder: &Builder<'_>) -> anyhow::Result<(Header, Report)> {
     let target = args.file.display();
     let parent = match args.file.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -163,11 +183,14 @@ fn write(args: &Args, builder: &Builder<'_>) -> anyhow::Result<Header> {
     let file = out.into_inner().with_context(|| format!("cannot write {target}"))?;
     file.as_file().sync_all().with_context(|| format!("cannot write {target}"))?;
     let written = FileBytes::open(file.path())?;
-    Neff::open(&written, &Options::strict()).with_context(|| format!("cannot write {target}"))?;
+    let refused = || format!("cannot write {target}");
+    let neff = Neff::open(&written, &Options::strict()).with_context(refused)?;
+    let mut report = Report::new(Mode::Lenient);
+    Model::read(&neff, &mut report).with_context(refused)?;
     let saved =
         if args.force { file.persist(&args.file) } else { file.persist_noclobber(&args.file) };
     match saved {
-        Ok(_) => Ok(header),
+        Ok(_) => Ok((header, report)),
         Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => {
             bail!("{target}: it exists, --force replaces it")
         }
@@ -184,13 +207,17 @@ fn header(args: &Args, files: &[(String, PathBuf)]) -> anyhow::Result<Header> {
     let mut builder = Builder::new(most.saturating_add(1).min(2));
     if let Some(like) = &args.like {
         let bytes = FileBytes::open(like)?;
+        if !Header::sniff(&bytes) {
+            bail!("{}: it is no NEFF, its header cannot be taken", like.display());
+        }
         builder.header = Header::of_file(&bytes).with_context(|| like.display().to_string())?;
     }
     let header = &mut builder.header;
     if let Some(name) = &args.name {
         header.set_name(name);
     } else if args.like.is_none() {
-        let name = args.file.file_name().map(|name| name.to_string_lossy().into_owned());
+        let of = if args.file.as_os_str() == "-" { &args.folder } else { &args.file };
+        let name = of.file_name().map(|name| name.to_string_lossy().into_owned());
         header.set_name(&name.unwrap_or_default());
     }
     if let Some(label) = &args.label {
@@ -208,6 +235,11 @@ fn header(args: &Args, files: &[(String, PathBuf)]) -> anyhow::Result<Header> {
         builder.set_features(bits);
     }
     if let Some((major, minor)) = args.neff_version {
+        if major < 2 && builder.header.feature_bits != 0 {
+            bail!(
+                "-k {major}.{minor}: features count from major version 2 on, leave one of both out"
+            );
+        }
         builder.header.major = major;
         builder.header.minor = minor;
     }

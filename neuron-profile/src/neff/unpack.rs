@@ -5,7 +5,7 @@
 //! filled: the temporary folder is in it, and what that has moves up. Names are checked before the first
 //! byte is written; only plain files and folders are made, each file new.
 
-use super::open::{Input, warnings};
+use super::open::{Input, findings};
 use crate::output::{Exit, Format, json, progress};
 use anyhow::{Context, bail};
 use neuron_core::model::printable;
@@ -95,7 +95,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
                 "folder": folder.display().to_string(),
                 "members": count,
                 "bytes": total,
-                "warnings": warnings(&neff.report),
+                "findings": findings(&neff.report),
             }),
         )?,
         Format::Text => {

@@ -1,10 +1,11 @@
 //! `neff verify`: every check there is, all findings at once.
 
-use super::open::{Input, exit, warnings};
+use super::open::{Input, exit, findings, severity};
+use super::records;
 use crate::output::{Exit, Format, json, progress};
 use anyhow::Context;
 use neuron_core::model::printable;
-use neuron_core::neff::{Severity, shown, verify};
+use neuron_core::neff::{shown, verify};
 use serde_json::json as value;
 use std::io::Write;
 
@@ -24,7 +25,9 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         bar.set_position(u64::try_from(done).unwrap_or(0));
     });
     bar.finish_and_clear();
-    let seen = seen.with_context(|| args.input.name())?;
+    let mut seen = seen.with_context(|| args.input.name())?;
+    let records = records::check(&neff, &seen.model, &mut seen.report);
+    let records = records.with_context(|| args.input.name())?;
     let sound = exit(&seen.report) == Exit::Done;
     match args.input.output {
         Format::Json => json(
@@ -36,16 +39,14 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
                 "debug_layers": seen.layers,
                 "constants": seen.constants,
                 "digest_form": seen.digest.form.map(|form| form.name()),
-                "problems": warnings(&seen.report),
+                "records": records,
+                "findings": findings(&seen.report),
             }),
         )?,
         Format::Text => {
             for problem in seen.report.warnings() {
-                let word = match problem.rule.severity() {
-                    Severity::Warn => "warning",
-                    _ => "error",
-                };
-                writeln!(out, "{}", printable(&format!("{word}: {problem}")))?;
+                let line = format!("{}: {problem}", severity(problem));
+                writeln!(out, "{}", printable(&line))?;
             }
             if seen.report.dropped() > 0 {
                 writeln!(out, "and {} more", seen.report.dropped())?;
@@ -53,7 +54,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
             let verdict = if sound { "sound" } else { "not sound" };
             writeln!(
                 out,
-                "{}: {verdict}: {count} members, {} JSON documents, {} debug layers, {} constants, digest {}",
+                "{}: {verdict}: {count} members, {} JSON documents, {} debug layers, {} constants, {records} records, digest {}",
                 shown(&args.input.name()),
                 seen.documents,
                 seen.layers,

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use neuron_core::ntff::{SectionKind, Summary, record, schema};
+use neuron_core::text::hex;
 use serde_json::{Value, json};
 
 use super::input::{self, Input};
@@ -19,7 +20,7 @@ pub(super) fn run(
 ) -> Result<Exit> {
     let (name, mut reader, trouble) = input.reader()?;
     let header = reader.header();
-    let stray = message::hex(reader.header_bytes().get(9..).unwrap_or_default());
+    let stray = hex(reader.header_bytes().get(9..).unwrap_or_default());
     let sections = reader.sections().to_vec();
     let mut summary = Summary::new(reader.info(), &sections, header.blobs_start());
     let mut writer = Records { format, last: None, out };
@@ -62,7 +63,7 @@ pub(super) fn run(
             _ => {
                 let unit = usize::try_from(section.unit())?;
                 for entry in bytes.chunks(unit) {
-                    writer.raw(&message::hex(entry))?;
+                    writer.raw(&hex(entry))?;
                 }
             }
         }

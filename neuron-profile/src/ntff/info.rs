@@ -12,8 +12,8 @@ use neuron_core::ntff::{Section, SectionKind, Summary};
 use serde_json::{Map, Value, json};
 
 use super::input::{self, Input};
-use super::message::hex;
 use crate::output::{self, Exit, Format};
+use neuron_core::text::hex;
 
 pub(super) fn run(input: Input, format: Format, out: &mut dyn Write) -> Result<Exit> {
     let (name, mut reader, trouble) = input.reader()?;

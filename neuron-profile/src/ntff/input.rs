@@ -6,12 +6,13 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use neuron_core::model::printable;
+use neuron_core::neff;
 use neuron_core::ntff::error::Findings;
 use neuron_core::ntff::frames::InspectFile;
 use neuron_core::ntff::{Finding, Options, Reader, Severity, header};
 use serde_json::{Value, json};
 
-use super::gzip::{Gunzip, Trouble};
+use super::gzip::{Gunzip, MEMBER, Trouble};
 use crate::output::{self, Exit};
 
 /// Bytes that are looked at to tell what a file is.
@@ -59,7 +60,7 @@ impl Input {
         };
         let trouble = Trouble::default();
         let mut peek = read_some(&mut bytes, PEEK).with_context(|| cannot_read(&name))?;
-        if peek.starts_with(&[0x1f, 0x8b, 0x08]) {
+        if peek.starts_with(&MEMBER) {
             let packed = Cursor::new(peek).chain(bytes);
             let gunzip = Gunzip::new(BufReader::new(packed), trouble.clone());
             bytes = Box::new(gunzip.take(UNWRAPPED));
@@ -67,6 +68,9 @@ impl Input {
             if let (true, Some(finding)) = (peek.is_empty(), trouble.finding()) {
                 anyhow::bail!("{}: {finding}", name);
             }
+        }
+        if neff::Header::sniff(&peek) {
+            anyhow::bail!("{name}: it is no NTFF but a NEFF, 'neuron-profile neff' reads it");
         }
         let whole = u64::try_from(peek.len()).is_ok_and(|length| length < PEEK);
         let kind = if header::sniff(&peek) {

@@ -6,6 +6,7 @@ use anyhow::Result;
 use neuron_core::ntff::table::{Field, Message};
 use neuron_core::ntff::wire::{Fields, Value, Visitor, Walker};
 use neuron_core::ntff::{Limits, Rule};
+use neuron_core::text::hex;
 use serde_json::{Map, Value as Json};
 
 /// Writes indented text; a broken field is left out (the findings tell it).
@@ -172,13 +173,4 @@ impl Visitor for Builder {
             object.insert(format!("unknown_{number}"), hex(bytes).into());
         }
     }
-}
-
-/// Bytes as hexadecimal text.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -20,6 +20,7 @@
 
 use std::collections::BTreeSet;
 
+use neuron_core::isa::Opcode;
 use neuron_core::isa::body::pseudo::Collective;
 use neuron_core::isa::code::{AluOp, CollectiveKind};
 use neuron_core::isa::event::Events;
@@ -32,6 +33,8 @@ use crate::hbm::{Hbm, Place};
 use crate::number::Element;
 use crate::observer::At;
 use crate::program::CoreProgram;
+use crate::stop::Blocked;
+use crate::sync::Unmet;
 
 /// The part of a rank in a collective.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -203,12 +206,15 @@ impl Gathering {
         }))
     }
 
-    /// Each post that waits, with the ranks that it waits for.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = (&Post, Vec<usize>)> {
+    /// Each post that waits, for the ranks that have not posted.
+    pub(crate) fn blocked(&self) -> impl Iterator<Item = Blocked> {
         self.open.iter().flat_map(|posts| {
             let here = |rank: &usize| posts.iter().any(|post| post.at.core == *rank);
             posts.iter().map(move |post| {
-                (post, post.ranks.iter().copied().filter(|rank| !here(rank)).collect())
+                let missing = post.ranks.iter().copied().filter(|rank| !here(rank)).collect();
+                let (opcode, unmet) =
+                    (Opcode::PSEUDO_TRIGGER_COLLECTIVE, vec![Unmet::Ranks(missing)]);
+                Blocked { at: post.at, opcode, unmet }
             })
         })
     }

@@ -118,6 +118,7 @@ mod program;
 mod run;
 mod stop;
 mod sync;
+pub mod time;
 
 pub use fault::Fault;
 pub use hbm::Place;

@@ -20,7 +20,6 @@ use crate::hbm::Hbm;
 use crate::observer::{At, Observer};
 use crate::program::{CoreProgram, Program};
 use crate::stop::{Blocked, Stop};
-use crate::sync::Unmet;
 
 /// Bytes of tensors by name.
 pub type Tensors = BTreeMap<String, Vec<u8>>;
@@ -64,7 +63,7 @@ impl Program {
         observer: &mut dyn Observer,
     ) -> Result<Tensors, Stop> {
         let mut hbm = self.hbm.clone();
-        self.fill(&mut hbm, inputs)?;
+        self.fill(&mut hbm, inputs, true)?;
         let mut cores: Vec<Core<'_>> =
             self.cores.iter().map(|core| Core::new(core, self)).collect();
         let (mut done, mut gathering) = (0, Gathering::default());
@@ -97,11 +96,7 @@ impl Program {
                 return Err(Stop::Instructions(limits.instructions));
             }
             if done == before && !moved {
-                blocked.extend(gathering.waiting().map(|(post, missing)| Blocked {
-                    at: post.at,
-                    opcode: Opcode::PSEUDO_TRIGGER_COLLECTIVE,
-                    unmet: vec![Unmet::Ranks(missing)],
-                }));
+                blocked.extend(gathering.blocked());
                 if blocked.is_empty() {
                     return self.outputs(&hbm, limits.output_bytes);
                 }
@@ -110,7 +105,9 @@ impl Program {
         }
     }
 
-    fn fill(&self, hbm: &mut Hbm, inputs: &Tensors) -> Result<(), Stop> {
+    /// Puts inputs into their buffers. What is not given stays zero, unless
+    /// everything is `required`.
+    pub(crate) fn fill(&self, hbm: &mut Hbm, inputs: &Tensors, required: bool) -> Result<(), Stop> {
         let wrong = |name: &str, reason: String| Stop::Input { name: name.to_owned(), reason };
         let known = |name: &str| {
             let mut tensors = self.tensors().iter();
@@ -121,7 +118,10 @@ impl Program {
         }
         for tensor in self.tensors().iter().filter(|tensor| tensor.usage == Usage::Input) {
             let missing = || wrong(&tensor.name, format!("is missing, {} bytes", tensor.bytes));
-            let data = inputs.get(&tensor.name).ok_or_else(missing)?;
+            let data = match inputs.get(&tensor.name) {
+                None if !required => continue,
+                data => data.ok_or_else(missing)?,
+            };
             if u64::try_from(data.len()) != Ok(tensor.bytes) {
                 let reason = format!("has {} bytes and must have {}", data.len(), tensor.bytes);
                 return Err(wrong(&tensor.name, reason));
@@ -133,7 +133,7 @@ impl Program {
         Ok(())
     }
 
-    fn outputs(&self, hbm: &Hbm, mut left: u64) -> Result<Tensors, Stop> {
+    pub(crate) fn outputs(&self, hbm: &Hbm, mut left: u64) -> Result<Tensors, Stop> {
         let mut out = Tensors::new();
         for tensor in self.tensors().iter().filter(|tensor| tensor.usage == Usage::Output) {
             let name = tensor.name.clone();
@@ -310,7 +310,7 @@ impl Turn<'_> {
 }
 
 /// A record of which every byte has a meaning.
-fn understood(record: &Record) -> Result<&Instruction, Fault> {
+pub(crate) fn understood(record: &Record) -> Result<&Instruction, Fault> {
     match record.instruction() {
         None => Err(Fault::NotUnderstood("the generation has no such opcode".to_owned())),
         Some(instruction) if instruction.body == Body::HeaderOnly => {
@@ -325,7 +325,7 @@ fn understood(record: &Record) -> Result<&Instruction, Fault> {
 }
 
 /// The second block of events, which EVENT_SEMAPHORE has.
-fn second_block(instruction: &Instruction) -> Option<neuron_core::isa::event::Events> {
+pub(crate) fn second_block(instruction: &Instruction) -> Option<neuron_core::isa::event::Events> {
     match &instruction.body {
         Body::EventSemaphore(body) => Some(body.events),
         _ => None,

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use neuron_core::isa::event::{Action, Events, Operand, UpdateMode, Wait, WaitMode};
+use neuron_core::isa::event::{Action, Events, Operand, Update, UpdateMode, Wait, WaitMode};
 
 use crate::fault::Fault;
 use crate::geometry::SEMAPHORES;
@@ -64,8 +64,18 @@ impl Default for Sync {
     }
 }
 
-fn meaning(mode: WaitMode) -> Result<Wait, Fault> {
+/// What a wait mode means.
+pub(crate) fn wait_of(mode: WaitMode) -> Result<Wait, Fault> {
     mode.meaning().ok_or_else(|| Fault::unknown(format!("wait mode {:#04x}", mode.0)))
+}
+
+/// What an update mode means; none for mode 0.
+pub(crate) fn update_of(mode: UpdateMode) -> Result<Option<Update>, Fault> {
+    if mode == UpdateMode(0) {
+        return Ok(None);
+    }
+    let unknown = || Fault::unknown(format!("update mode {:#04x}", mode.0));
+    mode.meaning().map(Some).ok_or_else(unknown)
 }
 
 fn operand(operand: Operand, value: u32, registers: &Registers) -> Result<u32, Fault> {
@@ -96,7 +106,7 @@ impl Sync {
     /// For a mode without a meaning.
     pub fn unmet(&self, events: &Events, registers: &Registers) -> Result<Option<Unmet>, Fault> {
         let index = events.wait_index;
-        Ok(match meaning(events.wait_mode)? {
+        Ok(match wait_of(events.wait_mode)? {
             Wait::None | Wait::Unordered => None,
             Wait::Semaphore(compare, source) => {
                 let needed = operand(source, events.wait_value, registers)?;
@@ -123,7 +133,7 @@ impl Sync {
     ///
     /// For a mode without a meaning.
     pub fn pass(&mut self, events: &Events) -> Result<(), Fault> {
-        let set = match meaning(events.wait_mode)? {
+        let set = match wait_of(events.wait_mode)? {
             Wait::EventSet { then_clear: true } => false,
             Wait::EventClear { then_set: true } => true,
             _ => return Ok(()),
@@ -138,15 +148,42 @@ impl Sync {
     ///
     /// For a mode without a meaning, and a semaphore that leaves its range.
     pub fn update(&mut self, events: &Events, registers: &Registers) -> Result<(), Fault> {
-        let mode = events.update_mode;
-        if mode == UpdateMode(0) {
-            return Ok(());
+        match update_of(events.update_mode)? {
+            None => Ok(()),
+            Some(update) => {
+                self.act(update.action, events.update_index, events.update_value, registers)
+            }
         }
-        let update =
-            mode.meaning().ok_or_else(|| Fault::unknown(format!("update mode {:#04x}", mode.0)))?;
-        let index = events.update_index;
-        let number = |source| operand(source, events.update_value, registers).map(i64::from);
-        match update.action {
+    }
+
+    /// Whether a wait holds.
+    pub(crate) fn holds(
+        &self,
+        wait: Wait,
+        index: u8,
+        value: u32,
+        registers: &Registers,
+    ) -> Result<bool, Fault> {
+        Ok(match wait {
+            Wait::None | Wait::Unordered => true,
+            Wait::Semaphore(compare, source) => {
+                compare.holds(self.semaphore(index), operand(source, value, registers)?)
+            }
+            Wait::EventSet { .. } => self.event(index),
+            Wait::EventClear { .. } => !self.event(index),
+        })
+    }
+
+    /// One change.
+    pub(crate) fn act(
+        &mut self,
+        action: Action,
+        index: u8,
+        value: u32,
+        registers: &Registers,
+    ) -> Result<(), Fault> {
+        let number = |source| operand(source, value, registers).map(i64::from);
+        match action {
             Action::SetEvent => self.put_event(index, true),
             Action::ClearEvent => self.put_event(index, false),
             Action::Increment => self.add(index, 1)?,
@@ -154,7 +191,7 @@ impl Sync {
             Action::Add(source) => self.add(index, number(source)?)?,
             Action::Subtract(source) => self.add(index, -number(source)?)?,
             Action::Write(source) => {
-                let value = operand(source, events.update_value, registers)?;
+                let value = operand(source, value, registers)?;
                 self.put(index, value);
             }
         }

@@ -66,7 +66,7 @@ fn a_deadlock_names_every_wait() {
         ]
     );
     let text = error.to_string();
-    let part = "core 0 dve slot 0 EVENT_SEMAPHORE: semaphore 8 is 16 and must be >=17";
+    let part = "core 0 DVE slot 0 EVENT_SEMAPHORE: semaphore 8 is 16 and must be >=17";
     assert!(text.contains(part) && !text.contains('\n'), "{text}");
 }
 
@@ -83,7 +83,7 @@ fn what_is_not_understood_stops_the_run() {
         assert_eq!(*at, At { core: 0, engine: Engine::Dve, slot: 1 });
         assert_eq!(bytes[0], opcode);
         let text = error.to_string();
-        assert!(text.starts_with(&format!("core 0 dve slot 1 {name}: ")), "{text}");
+        assert!(text.starts_with(&format!("core 0 DVE slot 1 {name}: ")), "{text}");
         assert!(text.contains(&format!("; record {opcode:02x}10")), "{text}");
     }
     // a byte that no field has, a wait mode without meaning, a mask, a wrong
@@ -219,20 +219,20 @@ fn an_observer_sees_everything_in_order() {
     assert_eq!(
         log.0,
         [
-            "begin sp 0 PSEUDO_DMA_DIRECT2D",
-            "queued sp Some(8)",
-            "end sp 0",
+            "begin SP 0 PSEUDO_DMA_DIRECT2D",
+            "queued SP Some(8)",
+            "end SP 0",
             "transferred 0 Some(8)",
-            "begin dve 0 EVENT_SEMAPHORE",
-            "end dve 0",
-            "begin dve 1 COPY",
-            "end dve 1",
-            "begin sp 1 PSEUDO_DMA_DIRECT2D",
-            "queued sp Some(9)",
-            "end sp 1",
+            "begin DVE 0 EVENT_SEMAPHORE",
+            "end DVE 0",
+            "begin DVE 1 COPY",
+            "end DVE 1",
+            "begin SP 1 PSEUDO_DMA_DIRECT2D",
+            "queued SP Some(9)",
+            "end SP 1",
             "transferred 0 Some(9)",
-            "begin sp 2 EVENT_SEMAPHORE",
-            "end sp 2",
+            "begin SP 2 EVENT_SEMAPHORE",
+            "end SP 2",
         ]
     );
 }

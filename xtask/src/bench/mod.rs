@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: the tools against their peers, and what they weigh.
 
 mod ls;
+mod npu;
 mod stats;
 
 use anyhow::Result;
@@ -15,12 +16,15 @@ pub(crate) enum Bench {
     Ls(ls::Options),
     /// The formats: NEFF, NTFF and the instruction set, throughput per core and whole process.
     Formats,
+    /// The software NeuronCore against NumPy and onnxruntime.
+    Npu(npu::Options),
 }
 
 /// Runs one bench.
 pub(crate) fn run(bench: &Bench) -> Result<()> {
     match bench {
         Bench::Ls(options) => ls::run(options),
+        Bench::Npu(options) => npu::run(options),
         Bench::Formats => {
             let core = ["-p", "neuron-core", "--features", "neff,ntff,isa,sources", "--benches"];
             Run::cargo("bench").args(core).run()?;

@@ -4,10 +4,10 @@ use super::event::{update_shows, update_text, usual_update_value, wait_shows, wa
 use super::value::{Hex, HexBytes, Value};
 use super::{Outcome, Style, Text, When, operands};
 use crate::isa::event::Events;
-use crate::isa::field::hex;
 use crate::isa::header::Header;
 use crate::isa::names::SemaphoreNames;
 use crate::isa::record::{Instruction, Record};
+use crate::text::hex;
 
 /// Writes items to a string, each with a space after it.
 struct Printer<'a> {

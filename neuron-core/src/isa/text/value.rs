@@ -241,7 +241,7 @@ pub(crate) struct HexBytes(pub(crate) Vec<u8>);
 
 impl Value for HexBytes {
     fn show(&self, _: Style, out: &mut String) {
-        out.push_str(&crate::isa::field::hex(&self.0));
+        out.push_str(&crate::text::hex(&self.0));
     }
     fn parse(text: &str) -> Option<Self> {
         crate::isa::field::unhex(text).map(Self)

@@ -1,8 +1,8 @@
 //! `sgNN/def.json`: variables, queues and the names of the engine members
 //! (sheet section 5.3).
 
-use super::engine::Engine;
 use super::json::unique;
+use crate::engine::Engine;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -4,42 +4,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// An engine of a NeuronCore.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Engine {
-    /// Tensor engine.
-    Pe,
-    /// Scalar engine.
-    Act,
-    /// General engine (GpSimd).
-    Pool,
-    /// Vector engine.
-    Dve,
-    /// Sync engine.
-    Sp,
-}
-
-impl Engine {
-    /// All, in the order of their hardware index.
-    pub const ALL: [Self; 5] = [Self::Pe, Self::Act, Self::Pool, Self::Dve, Self::Sp];
-
-    /// Key in definitions.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Pe => "pe",
-            Self::Act => "act",
-            Self::Pool => "pool",
-            Self::Dve => "dve",
-            Self::Sp => "sp",
-        }
-    }
-
-    /// The engine of a key.
-    pub fn parse(key: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|engine| engine.key() == key)
-    }
-}
-
 /// The JSON member of one engine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct EngineJson {
@@ -183,8 +147,8 @@ pub struct Transfer {
     /// Type of the constant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constant_dtype: Option<String>,
-    /// Order of the dimensions after a transpose: `WZXY` in real files, whose
-    /// last two dimensions change places (isa-layouts.md §5.3).
+    /// Order of the dimensions after a transpose; real files have `WZXY`
+    /// (isa-layouts.md §5.3).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transpose_op: Option<String>,
     /// Four sizes.

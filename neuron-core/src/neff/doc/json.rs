@@ -20,6 +20,10 @@ const MOST_DEEP: usize = 127;
 const MOST_OBJECTS: u64 = 4 << 20;
 const MOST_COMMAS: u64 = 32 << 20;
 
+/// Most bytes of all JSON members of a file that are parsed, each as often as
+/// it is named: long texts have neither brackets nor commas.
+const MOST_BYTES: u64 = 512 << 20;
+
 /// What a member's brackets and commas ask for.
 #[derive(Debug, PartialEq, Eq)]
 struct Shape {
@@ -29,32 +33,43 @@ struct Shape {
     commas: u64,
 }
 
-/// Objects and commas of the members of one file, each as often as it is
-/// named, since each mention is checked: no more than one member alone may have.
+/// Objects, commas and bytes of the members of one file, each as often as it is
+/// named, since each mention is checked: of the first two no more than one
+/// member alone may have.
 #[derive(Debug, Default)]
 pub(crate) struct Budget {
+    spent: Cost,
+    /// What each member asks for.
+    costs: BTreeMap<String, Cost>,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Cost {
     objects: u64,
     commas: u64,
-    /// What each member asks for.
-    costs: BTreeMap<String, (u64, u64)>,
+    bytes: u64,
 }
 
 impl Budget {
     /// Counts the member `name` before it is parsed.
     pub(crate) fn charge(&mut self, name: &str, body: &[u8]) -> Result<(), Problem> {
         let shape = shape(body);
-        self.costs.insert(name.to_owned(), (shape.objects, shape.commas));
+        let cost = Cost { objects: shape.objects, commas: shape.commas, bytes: widen(body.len()) };
+        self.costs.insert(name.to_owned(), cost);
         self.again(name)
     }
 
     /// Counts a member that was parsed before once more.
     pub(crate) fn again(&mut self, name: &str) -> Result<(), Problem> {
-        let (objects, commas) = self.costs.get(name).copied().unwrap_or_default();
-        self.objects = self.objects.saturating_add(objects);
-        self.commas = self.commas.saturating_add(commas);
-        if self.objects > MOST_OBJECTS || self.commas > MOST_COMMAS {
-            let (objects, commas) = (self.objects, self.commas);
-            let value = format!("with those before it {objects} objects, {commas} commas");
+        let cost = self.costs.get(name).copied().unwrap_or_default();
+        let Cost { objects, commas, bytes } = &mut self.spent;
+        *objects = objects.saturating_add(cost.objects);
+        *commas = commas.saturating_add(cost.commas);
+        *bytes = bytes.saturating_add(cost.bytes);
+        if *objects > MOST_OBJECTS || *commas > MOST_COMMAS || *bytes > MOST_BYTES {
+            let value = format!(
+                "with those before it {objects} objects, {commas} commas, {bytes} bytes of JSON"
+            );
             return Err(Problem::new(Rule::LimitJson, Place::member(name, 0), value));
         }
         Ok(())
@@ -105,8 +120,14 @@ pub(crate) fn parse<T: DeserializeOwned>(
         return Err(Problem::new(Rule::LimitJson, Place::member(name, 0), value));
     }
     if let Some(at) = shape.too_deep {
-        let value = format!("it is nested deeper than {MOST_DEEP}");
+        let value = format!("it is nested deeper than {MOST_DEEP} levels");
         report.note(Rule::JsonSyntax, Place::member(name, at), value)?;
+        return Ok(None);
+    }
+    // The reader does not look into texts that nobody asks for.
+    if let Err(error) = std::str::from_utf8(body) {
+        let place = Place::member(name, error.valid_up_to());
+        report.note(Rule::JsonSyntax, place, "it is not UTF-8")?;
         return Ok(None);
     }
     let mut unknown = Vec::new();
@@ -215,6 +236,35 @@ mod tests {
         assert_eq!(error.unwrap_err().rule, Rule::LimitJson);
         // Commas in strings are text.
         assert_eq!(shape(br#"[",,{{"]"#), Shape { too_deep: None, objects: 0, commas: 0 });
+    }
+
+    /// Each mention of a member counts, also of one that was parsed before.
+    #[test]
+    fn mentions_add_up() {
+        let objects = |count: usize| format!("[{}{{}}]", "{},".repeat(count - 1)).into_bytes();
+        let quarter = objects(1 << 20);
+        let mut budget = Budget::default();
+        budget.charge("a", &quarter).unwrap();
+        for _ in 0..3 {
+            budget.again("a").unwrap();
+        }
+        let error = budget.again("a").unwrap_err();
+        assert_eq!(error.rule, Rule::LimitJson);
+        assert!(error.value.contains("5242880 objects"), "{}", error.value);
+        // Long texts count by their bytes.
+        let text = format!("\"{}\"", "x".repeat(128 << 20)).into_bytes();
+        let mut budget = Budget::default();
+        budget.charge("a", &text).unwrap();
+        for name in ["b", "c"] {
+            budget.charge(name, &text).unwrap();
+        }
+        assert_eq!(budget.charge("d", &text).unwrap_err().rule, Rule::LimitJson);
+        // A second member finds the budget used up by the first.
+        let mut budget = Budget::default();
+        budget.charge("a", &objects(4 << 20)).unwrap();
+        assert_eq!(budget.charge("b", b"{}").unwrap_err().rule, Rule::LimitJson);
+        // One that was never charged costs nothing.
+        Budget::default().again("unknown").unwrap();
     }
 
     #[test]

@@ -14,9 +14,10 @@ mod kernel;
 mod tensor_map;
 mod ucode;
 
+pub use crate::engine::Engine;
 pub(crate) use definition::QUEUE_TYPES;
 pub use definition::{Definition, QueueSet, VarKind, Variable};
-pub use engine::{DmaBlock, Engine, EngineJson, Transfer};
+pub use engine::{DmaBlock, EngineJson, Transfer};
 pub use graph::{Executor, Graph, GraphAttrs, KELF_FUNCTION, Names, Node};
 pub use info::{Info, KernelDebugFile, KernelDebugInfo, Metric};
 pub(crate) use json::{Budget, parse};

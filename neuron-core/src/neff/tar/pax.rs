@@ -25,17 +25,24 @@ pub(super) struct BadRecord {
 }
 
 impl Overrides {
-    /// Applies the records of one `x` or `g` body.
-    pub(super) fn apply(&mut self, body: &[u8]) -> Result<(), BadRecord> {
-        let mut at = 0;
+    /// Applies the records of one `x` or `g` body. Returns the times and owners
+    /// that are no numbers of ours; they stay as they were.
+    pub(super) fn apply(&mut self, body: &[u8]) -> Result<Vec<BadRecord>, BadRecord> {
+        let (mut at, mut odd) = (0, Vec::new());
         while let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) {
             let (length, key, value) =
                 record(rest).map_err(|value| BadRecord { at, value: value.to_owned() })?;
-            self.set(key, value)
-                .map_err(|value| BadRecord { at, value: format!("{value} is not a number") })?;
+            if let Err(value) = self.set(key, value) {
+                let bad = BadRecord { at, value: format!("{value} is not a number") };
+                // Only the size decides what is read.
+                if key == b"size" {
+                    return Err(bad);
+                }
+                odd.push(bad);
+            }
             at += length;
         }
-        Ok(())
+        Ok(odd)
     }
 
     fn set(&mut self, key: &[u8], value: &[u8]) -> Result<(), String> {
@@ -115,7 +122,7 @@ mod tests {
         body.extend(encode("comment", b"a=b\nc"));
         body.extend(encode("path", b""));
         let mut overrides = Overrides::default();
-        overrides.apply(&body).unwrap();
+        assert_eq!(overrides.apply(&body).unwrap(), []);
         assert_eq!(
             overrides,
             Overrides { size: Some(12), mtime: Some(1677), ..Overrides::default() }
@@ -130,6 +137,19 @@ mod tests {
             let digits = record.split(|b| *b == b' ').next().unwrap();
             assert_eq!(std::str::from_utf8(digits).unwrap(), record.len().to_string());
         }
+    }
+
+    /// A time before 1970 is legal, and nothing is read by it.
+    #[test]
+    fn odd_times_and_owners_are_told_only() {
+        let mut body = encode("mtime", b"-1");
+        body.extend(encode("uid", b"x"));
+        body.extend(encode("size", b"7"));
+        let mut overrides = Overrides::default();
+        let odd = overrides.apply(&body).unwrap();
+        let told: Vec<&str> = odd.iter().map(|record| record.value.as_str()).collect();
+        assert_eq!(told, ["-1 is not a number", "x is not a number"]);
+        assert_eq!(overrides, Overrides { size: Some(7), ..Overrides::default() });
     }
 
     #[test]

@@ -166,27 +166,34 @@ impl<'a, S: Stream<'a>> Entries<S> {
         let bad = |error: super::pax::BadRecord| {
             Problem::new(Rule::TarPax, Place::Archive(body_at + widen(error.at)), error.value)
         };
-        match block.type_flag() {
+        let odd = match block.type_flag() {
             b'g' => {
-                self.globals.apply(body).map_err(bad)?;
+                let odd = self.globals.apply(body).map_err(bad)?;
                 let length = self.globals.path.as_ref().map_or(0, Vec::len);
                 if length > self.limits.name {
                     // Each record that follows would copy it.
                     let value = format!("a name for all entries has {length} bytes");
                     return Err(Problem::new(Rule::LimitName, Place::Archive(at), value));
                 }
+                odd
             }
             b'L' => {
                 let name = body.split(|b| *b == 0).next().unwrap_or_default();
                 pending.long_name = Some(name.to_vec());
+                Vec::new()
             }
             // The target of a link; links are not followed.
-            b'K' => {}
+            b'K' => Vec::new(),
             _ => {
                 let mut records = self.globals.clone();
-                records.apply(body).map_err(bad)?;
+                let odd = records.apply(body).map_err(bad)?;
                 pending.pax = Some(records);
+                odd
             }
+        };
+        for record in odd {
+            let place = Place::Archive(body_at + widen(record.at));
+            report.note(Rule::TarField, place, record.value)?;
         }
         Ok(true)
     }
@@ -276,10 +283,16 @@ impl<'a, S: Stream<'a>> Entries<S> {
         match std::str::from_utf8(stripped) {
             Ok(name) => Ok(name.to_owned()),
             Err(_) => {
-                let escaped = stripped.escape_ascii().to_string();
-                let value = format!("the name is {escaped}");
+                let value = format!("the name is {}", stripped.escape_ascii());
                 report.note(Rule::NameText, Place::Archive(at), value)?;
-                Ok(escaped)
+                let mut name = String::new();
+                for chunk in stripped.utf8_chunks() {
+                    name.push_str(chunk.valid());
+                    for byte in chunk.invalid() {
+                        name.push_str(&format!("%{byte:02x}"));
+                    }
+                }
+                Ok(name)
             }
         }
     }

@@ -1,80 +1,21 @@
 //! Records of the engines about their instructions (ntff.md §6.3).
 
-use std::fmt;
-
 use serde::Serialize;
 
 use super::bits::{bit, byte, field, half, kind, single};
+use crate::engine::Engine;
 
 /// Program counters are device addresses divided by 64, modulo 2^20.
 pub const PC_MASK: u32 = 0xf_ffff;
 
-/// An engine of a core, in the order of the published numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "UPPERCASE")]
-#[allow(missing_docs, reason = "the names of the engines")]
-pub enum Engine {
-    Pe,
-    Act,
-    Pool,
-    Dve,
-    Sp,
+/// The engine of a record's type, 04 to 17: four types each, in the ISA's order.
+pub(super) fn engine_of(kind: u8) -> Option<Engine> {
+    Engine::from_number((kind >> 2).checked_sub(1)?)
 }
 
-impl Engine {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Pe, Self::Act, Self::Pool, Self::Dve, Self::Sp];
-
-    /// Position in [`Self::ALL`].
-    pub const fn index(self) -> usize {
-        match self {
-            Self::Pe => 0,
-            Self::Act => 1,
-            Self::Pool => 2,
-            Self::Dve => 3,
-            Self::Sp => 4,
-        }
-    }
-
-    /// From the number of a message.
-    pub fn from_number(number: i32) -> Option<Self> {
-        Self::ALL.get(usize::try_from(number).ok()?).copied()
-    }
-
-    /// From the type of a record, 04 to 17.
-    pub(super) const fn of_kind(kind: u8) -> Self {
-        match kind >> 2 {
-            1 => Self::Pe,
-            2 => Self::Act,
-            3 => Self::Pool,
-            4 => Self::Dve,
-            _ => Self::Sp,
-        }
-    }
-
-    /// The type of this engine's records of a sort, 0 to 3.
-    pub(super) fn kind(self, sort: u8) -> u64 {
-        let base = match self {
-            Self::Pe => 0x04,
-            Self::Act => 0x08,
-            Self::Pool => 0x0c,
-            Self::Dve => 0x10,
-            Self::Sp => 0x14,
-        };
-        kind(base | sort)
-    }
-}
-
-impl fmt::Display for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Pe => "PE",
-            Self::Act => "ACT",
-            Self::Pool => "POOL",
-            Self::Dve => "DVE",
-            Self::Sp => "SP",
-        })
-    }
+/// The type of an engine's records of a sort, 0 to 3.
+pub(super) fn kind_of(engine: Engine, sort: u8) -> u64 {
+    kind(((engine.number() + 1) << 2) | sort)
 }
 
 /// The part that all instruction records share.
@@ -118,7 +59,7 @@ impl Start {
 
     pub(super) fn encode(self) -> u64 {
         place(self.pc, self.hint)
-            | self.engine.kind(0)
+            | kind_of(self.engine, 0)
             | (u64::from(self.soft_reset) << 32)
             | (u64::from(self.wait_cycles) << 48)
     }
@@ -159,7 +100,7 @@ impl End {
 
     pub(super) fn encode(self) -> u64 {
         place(self.pc, self.hint)
-            | self.engine.kind(1)
+            | kind_of(self.engine, 1)
             | (u64::from(self.crc_in) << 32)
             | (u64::from(self.crc_out) << 48)
     }
@@ -224,7 +165,7 @@ impl Explicit {
         match self.body {
             ExplicitBody::Plain { soft_reset, hint_extended } => {
                 place(self.pc, self.hint)
-                    | self.engine.kind(2)
+                    | kind_of(self.engine, 2)
                     | (u64::from(soft_reset) << 32)
                     | (u64::from(hint_extended) << 48)
             }
@@ -235,7 +176,7 @@ impl Explicit {
                 infer_pc,
             } => {
                 place(self.pc, 1)
-                    | self.engine.kind(2)
+                    | kind_of(self.engine, 2)
                     | (u64::from(engines) << 32)
                     | (u64::from(packets_per_engine & 0xfff) << 48)
                     | (u64::from(infer_pc) << 62)

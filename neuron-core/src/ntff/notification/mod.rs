@@ -15,10 +15,12 @@ mod update;
 
 use serde::Serialize;
 
+pub use crate::engine::Engine;
 pub use completion::{Completion, Custom};
 pub use dma::{Direction, Dma, DmaStep};
 pub use fault::{ErrorReport, Fault, FaultClass};
-pub use instruction::{End, Engine, Explicit, ExplicitBody, PC_MASK, Start};
+use instruction::engine_of;
+pub use instruction::{End, Explicit, ExplicitBody, PC_MASK, Start};
 pub use layouts::{KEYS, Layouts};
 pub use throttle::Throttle;
 pub use update::{Change, Update};
@@ -76,16 +78,15 @@ impl Decoder {
             return Notification::Dma(Dma::decode(word));
         }
         let kind = record.kind();
+        if let Some(engine) = engine_of(kind) {
+            return match kind & 3 {
+                0 => Notification::Start(Start::decode(engine, word)),
+                1 => Notification::End(End::decode(engine, word)),
+                2 => Notification::Explicit(Explicit::decode(engine, word)),
+                _ => Notification::Update(Update::decode(Some(engine), word)),
+            };
+        }
         match kind {
-            0x04..=0x17 => {
-                let engine = Engine::of_kind(kind);
-                match kind & 3 {
-                    0 => Notification::Start(Start::decode(engine, word)),
-                    1 => Notification::End(End::decode(engine, word)),
-                    2 => Notification::Explicit(Explicit::decode(engine, word)),
-                    _ => Notification::Update(Update::decode(Some(engine), word)),
-                }
-            }
             0x1b => Notification::Update(Update::decode(None, word)),
             0x1e if self.throttle => Notification::Throttle(Throttle::decode(word)),
             0x1f => Notification::Fault(Fault::decode(word)),

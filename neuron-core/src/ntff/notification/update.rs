@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::bits::{bit, byte, kind, single};
-use super::instruction::Engine;
+use super::instruction::kind_of;
+use crate::engine::Engine;
 
 /// A semaphore or event changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -57,7 +58,7 @@ impl Update {
             | (u64::from(self.is_semaphore) << 8)
             | (u64::from(self.double_set_or_clear) << 9)
             | (u64::from(self.mode) << 16)
-            | self.engine.map_or(kind(0x1b), |engine| engine.kind(3))
+            | self.engine.map_or(kind(0x1b), |engine| kind_of(engine, 3))
             | (u64::from(self.value) << 32)
     }
 

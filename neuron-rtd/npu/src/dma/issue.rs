@@ -55,7 +55,7 @@ pub(crate) fn direct(
     check_bound(site, body, &from)?;
     let change = change(body.src_type, body.dst_type)?;
     Ok(Job {
-        queue: format!("{} dynamic", site.engine),
+        queue: format!("{} dynamic", site.engine.key()),
         transfers: vec![Transfer { from, to, change }],
         semaphore: Some(body.semaphore),
         increment: body.increment,

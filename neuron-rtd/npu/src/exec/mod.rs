@@ -12,6 +12,7 @@ mod operands;
 mod pe;
 mod permute;
 mod predicate;
+mod product;
 mod reduce;
 mod search;
 mod select;
@@ -79,7 +80,7 @@ pub(crate) fn execute(
             pe::load(&mut state.array, reach, body)?;
         }
         (Body::MatMul(body), _) => {
-            pe::multiply(&state.array, &mut state.memory, &mut state.errors, body)?;
+            pe::multiply(&mut state.array, &mut state.memory, &mut state.errors, body)?;
         }
         (Body::Activate(body), _) => act::activate(state, body)?,
         (Body::ActivateQuantize(body), _) => act::quantize(state, body)?,

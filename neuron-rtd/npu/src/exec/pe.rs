@@ -1,44 +1,69 @@
 //! The systolic array: LDWEIGHTS and MATMUL (isa-layouts.md §3.1, §3.2).
 //!
-//! Products and sums are fp32; the sum over the partitions runs from 0 up, and
-//! is added to PSUM as one number. An fp32 product takes two passes on the
-//! device, with a low and a high part of the weights, whose split is not
-//! published. Here the LOW pass has the whole product and the HIGH pass adds
-//! nothing (our choice, the sheet's functional model).
+//! Products and sums are fp32, as [`super::product`] says: over the partitions from
+//! the first up, each step one fused multiply-add. The sum of an instruction is
+//! added to PSUM as one number, instruction by instruction. An fp32 product
+//! takes two passes on the device, with a low and a high part of the weights,
+//! whose split is not published. Here the LOW pass has the whole product and
+//! the HIGH pass adds nothing (our choice, the sheet's functional model).
 
 use neuron_core::isa::Engine;
 use neuron_core::isa::body::pe::{ArrayGroup, LoadWeights, MatMul};
 use neuron_core::isa::code::{Dtype, Fp32Mode, TransposeMode};
 
 use super::operands::Reach;
+use super::product::{Factors, Host, PANEL, Target, Weights};
 use crate::errors::Errors;
 use crate::fault::Fault;
 use crate::geometry::ARRAY;
 use crate::memory::{OnChip, Operand, Region};
+use crate::number::Element;
 
-/// What the array holds.
+/// What the array holds, and room for one product.
 #[derive(Debug, Clone)]
 pub(crate) struct Array {
-    /// By row, 128 columns each.
-    weights: Vec<f32>,
+    /// By panel of [`PANEL`] columns, then by row.
+    weights: Vec<Weights>,
     /// The last load was a HIGH pass, so that the products of its rows are in
     /// the LOW pass before it.
     high: [bool; ARRAY],
+    host: Host,
+    /// Moving data by block of [`Host::width`] columns, then by row.
+    moving: Vec<f32>,
+    /// One row of an operand.
+    row: Vec<f32>,
+    /// Weights of the rows that count, where not all of them do.
+    picked: Vec<Weights>,
+    /// Results that go to PSUM one by one.
+    sums: Vec<u8>,
 }
 
 impl Default for Array {
     fn default() -> Self {
-        Self { weights: vec![0.0; ARRAY * ARRAY], high: [false; ARRAY] }
+        Self {
+            weights: vec![[0.0; PANEL]; ARRAY * ARRAY / PANEL],
+            high: [false; ARRAY],
+            host: Host::default(),
+            moving: Vec::new(),
+            row: Vec::new(),
+            picked: Vec::new(),
+            sums: Vec::new(),
+        }
     }
 }
 
 impl Array {
-    fn row(&self, row: usize) -> &[f32] {
-        self.weights.get(row * ARRAY..(row + 1) * ARRAY).unwrap_or_default()
+    fn weight(&self, row: usize, column: usize) -> f32 {
+        let panel = self.weights.get(column / PANEL * ARRAY + row);
+        panel.and_then(|panel| panel.get(column % PANEL)).copied().unwrap_or_default()
     }
 
-    fn row_mut(&mut self, row: usize) -> &mut [f32] {
-        self.weights.get_mut(row * ARRAY..(row + 1) * ARRAY).unwrap_or_default()
+    /// Puts the weights of these rows side by side into `picked`.
+    fn pick(&mut self, active: &[(usize, usize)]) {
+        self.picked.clear();
+        for panel in self.weights.chunks_exact(ARRAY) {
+            self.picked.extend(active.iter().filter_map(|(row, _)| panel.get(*row)));
+        }
     }
 }
 
@@ -65,17 +90,36 @@ pub(super) fn load(array: &mut Array, reach: Reach<'_>, body: &LoadWeights) -> R
         return Err(Fault::shape(format!("{} elements for {columns} columns", src.elements())));
     }
     let high = body.fp32_mode == Fp32Mode::HIGH;
-    for index in 0..src.partitions() {
-        let values = src.read(reach.memory, index);
-        let into = array.row_mut(row + index).get_mut(column..column + columns);
-        for (into, value) in into.unwrap_or_default().iter_mut().rev().zip(values) {
-            *into = value;
-        }
-        if let Some(flag) = array.high.get_mut(row + index) {
-            *flag = high;
-        }
+    for flag in array.high.iter_mut().skip(row).take(src.partitions()) {
+        *flag = high;
+    }
+    // nothing reads the weights of a HIGH pass
+    if !high {
+        set(array, reach.memory, &src, row, column);
     }
     Ok(())
+}
+
+/// Puts weights into the array, the elements of each row in reverse.
+fn set(array: &mut Array, memory: &OnChip, src: &Operand, row: usize, column: usize) {
+    let (columns, element) = (src.elements(), src.element());
+    let panels = array.weights.get_mut(column / PANEL * ARRAY + row..).unwrap_or_default();
+    if let (Some((bytes, stride)), true) = (src.rows_backwards(memory), Host::packs(element)) {
+        let size = columns * element.bytes();
+        let rows = (0..src.partitions()).map(|index| {
+            let start = index * stride;
+            bytes.get(start..start + size).unwrap_or_default()
+        });
+        return array.host.load(element, rows, panels, ARRAY);
+    }
+    let mut values = vec![0.0; columns];
+    let mut bytes = vec![0; 4 * columns * src.partitions()];
+    for (index, bytes) in bytes.chunks_exact_mut(4 * columns).enumerate() {
+        src.read_into(memory, index, &mut values);
+        values.reverse();
+        Element::Fp32.encode_slice(&values, bytes);
+    }
+    array.host.load(Element::Fp32, bytes.chunks_exact(4 * columns), panels, ARRAY);
 }
 
 /// The mode of a pass: none for types that need none.
@@ -89,7 +133,7 @@ fn check_mode(mode: Fp32Mode, dtype: Dtype, fp32: &[Fp32Mode]) -> Result<(), Fau
 
 /// MATMUL: dst\[m, n\] (+)= sum over k of weights\[k, m\] x src\[k, n\].
 pub(super) fn multiply(
-    array: &Array,
+    array: &mut Array,
     memory: &mut OnChip,
     errors: &mut Errors,
     body: &MatMul,
@@ -120,67 +164,115 @@ pub(super) fn multiply(
     }
     let rows = first(body.row_group, body.rows)?;
     let columns = first(body.column_group, body.columns)?;
-    let moving: Vec<(usize, Vec<f32>)> = (0..src.partitions())
-        .map(|index| (rows + index, src.read(memory, index)))
+    // rows of which this pass has the products: array row, partition of src
+    let active: Vec<(usize, usize)> = (0..src.partitions())
+        .map(|index| (rows + index, index))
         .filter(|(row, _)| array.high.get(*row) == Some(&false))
         .collect();
-    for index in 0..dst.partitions() {
-        let column = columns + index;
-        let sums = if transpose {
-            select(array, column, &moving, dst.elements())
-        } else {
-            sum(array, column, &moving, dst.elements())
-        };
-        let sums = store(memory, &dst, index, sums, body.accumulate.overwrites());
-        // a transpose moves numbers
-        if !transpose {
-            errors.look(&sums, dst.element());
-        }
+    if transpose {
+        turn(array, memory, (&src, &active), (&dst, columns), body.accumulate.overwrites());
+        return Ok(());
     }
+    if active.is_empty() && !body.accumulate.overwrites() {
+        return Ok(());
+    }
+    pack(array, memory, &src, &active);
+    let whole = active.len() == src.partitions();
+    if !whole {
+        array.pick(&active);
+    }
+    let depth = active.len();
+    let (weights, between, row) =
+        if whole { (&array.weights, ARRAY, rows) } else { (&array.picked, depth, 0) };
+    let weights = weights.get(columns / PANEL * between + row..).unwrap_or_default();
+    let factors = Factors { weights, between, moving: &array.moving, depth };
+    let (rows, count) = (dst.partitions(), dst.elements());
+    let add = !body.accumulate.overwrites();
+    if let Some((bytes, stride)) = dst.rows_mut(memory) {
+        array.host.share(factors, Target { bytes, stride, rows, count, add });
+        look(array, memory, &dst, errors);
+        return Ok(());
+    }
+    let stride = 4 * count;
+    array.sums.resize(rows * stride, 0);
+    let to = Target { bytes: &mut array.sums, stride, rows, count, add: false };
+    array.host.share(factors, to);
+    array.row.resize(count, 0.0);
+    for (index, sums) in array.sums.chunks_exact(stride).enumerate() {
+        Element::Fp32.decode_slice(sums, &mut array.row);
+        store(memory, &dst, index, &array.row, !add);
+    }
+    look(array, memory, &dst, errors);
     Ok(())
 }
 
-/// One row of a product.
-fn sum(array: &Array, column: usize, moving: &[(usize, Vec<f32>)], count: usize) -> Vec<f32> {
-    let mut sums = vec![0.0f32; count];
-    for (row, values) in moving {
-        let weight = array.row(*row).get(column).copied().unwrap_or_default();
-        for (sum, value) in sums.iter_mut().zip(values) {
-            *sum += weight * value;
-        }
+/// Counts what is wrong with the numbers that now stand in PSUM. An exact
+/// transpose moves numbers and counts nothing.
+fn look(array: &mut Array, memory: &OnChip, dst: &Operand, errors: &mut Errors) {
+    array.row.resize(dst.elements(), 0.0);
+    for index in 0..dst.partitions() {
+        dst.read_into(memory, index, &mut array.row);
+        errors.look(&array.row, dst.element());
     }
-    sums
 }
 
-/// One row of an exact transpose: the moving data is a permutation, of which
-/// the zeros contribute nothing, so that NaN, infinities and the sign of a zero
-/// pass as they are (neuroncore.md §2.1).
-fn select(array: &Array, column: usize, moving: &[(usize, Vec<f32>)], count: usize) -> Vec<f32> {
-    let mut sums: Vec<Option<f32>> = vec![None; count];
-    for (row, values) in moving {
-        let weight = array.row(*row).get(column).copied().unwrap_or_default();
-        for (sum, value) in sums.iter_mut().zip(values) {
+/// Reads the moving data of these rows and lays them out in blocks.
+fn pack(array: &mut Array, memory: &OnChip, src: &Operand, active: &[(usize, usize)]) {
+    let count = src.elements();
+    array.moving.resize(count.next_multiple_of(array.host.width()) * active.len(), 0.0);
+    if let (Some((bytes, stride)), true) = (src.rows(memory), Host::packs(src.element())) {
+        let size = count * src.element().bytes();
+        let rows = active.iter().map(|(_, index)| {
+            let start = index * stride;
+            bytes.get(start..start + size).unwrap_or_default()
+        });
+        return array.host.pack(src.element(), rows, &mut array.moving);
+    }
+    let mut numbers = vec![0.0; count];
+    let mut bytes = vec![0; 4 * count * active.len()];
+    for ((_, index), bytes) in active.iter().zip(bytes.chunks_exact_mut(4 * count)) {
+        src.read_into(memory, *index, &mut numbers);
+        Element::Fp32.encode_slice(&numbers, bytes);
+    }
+    array.host.pack(Element::Fp32, bytes.chunks_exact(4 * count), &mut array.moving);
+}
+
+/// An exact transpose: the moving data is a permutation, of which the zeros
+/// contribute nothing, so that NaN, infinities and the sign of a zero pass as
+/// they are (neuroncore.md §2.1).
+fn turn(
+    array: &mut Array,
+    memory: &mut OnChip,
+    (src, active): (&Operand, &[(usize, usize)]),
+    (dst, columns): (&Operand, usize),
+    overwrite: bool,
+) {
+    // by column of the moving data, what is not zero in it: row and number
+    let mut columns_of_moving: Vec<Vec<(usize, f32)>> = vec![Vec::new(); src.elements()];
+    array.row.resize(src.elements(), 0.0);
+    for (row, index) in active {
+        src.read_into(memory, *index, &mut array.row);
+        for (column, value) in columns_of_moving.iter_mut().zip(&array.row) {
             if *value != 0.0 {
-                let term = weight * value;
-                *sum = Some(sum.map_or(term, |sum| sum + term));
+                column.push((*row, *value));
             }
         }
     }
-    sums.into_iter().map(Option::unwrap_or_default).collect()
+    let mut sums = vec![0.0; src.elements()];
+    for index in 0..dst.partitions() {
+        let column = columns + index;
+        for (sum, terms) in sums.iter_mut().zip(&columns_of_moving) {
+            let terms = terms.iter().map(|(row, value)| array.weight(*row, column) * value);
+            *sum = terms.reduce(|sum, term| sum + term).unwrap_or_default();
+        }
+        store(memory, dst, index, &sums, overwrite);
+    }
 }
 
-fn store(
-    memory: &mut OnChip,
-    dst: &Operand,
-    index: usize,
-    mut sums: Vec<f32>,
-    overwrite: bool,
-) -> Vec<f32> {
-    if !overwrite {
-        for (sum, old) in sums.iter_mut().zip(dst.read(memory, index)) {
-            *sum += old;
-        }
+fn store(memory: &mut OnChip, dst: &Operand, index: usize, sums: &[f32], overwrite: bool) {
+    if overwrite {
+        dst.write(memory, index, sums);
+    } else {
+        dst.add(memory, index, sums);
     }
-    dst.write(memory, index, &sums);
-    sums
 }

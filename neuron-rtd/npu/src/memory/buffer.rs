@@ -1,7 +1,9 @@
 //! A buffer in HBM: a variable of a NEFF, kept in pages that exist once
-//! something other than zero was written.
+//! something other than zero was written. A copy shares its pages until one
+//! side writes to them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::fault::Fault;
 
@@ -11,7 +13,7 @@ const PAGE: usize = 64 << 10;
 #[derive(Debug, Clone, Default)]
 pub struct Buffer {
     size: u64,
-    pages: BTreeMap<u64, Box<[u8]>>,
+    pages: BTreeMap<u64, Arc<[u8]>>,
 }
 
 impl Buffer {
@@ -70,15 +72,28 @@ impl Buffer {
         while !rest.is_empty() {
             let (page, inside) = place(at);
             let (now, later) = rest.split_at(rest.len().min(PAGE - inside));
-            let absent = !self.pages.contains_key(&page);
-            if absent && now.iter().all(|byte| *byte == 0) {
-                at += now.len() as u64;
-                rest = later;
-                continue;
-            }
-            let page = self.pages.entry(page).or_insert_with(|| vec![0; PAGE].into_boxed_slice());
-            if let Some(into) = page.get_mut(inside..inside + now.len()) {
-                into.copy_from_slice(now);
+            match self.pages.get_mut(&page) {
+                Some(bytes) if now.len() < PAGE => {
+                    let page = Arc::make_mut(bytes);
+                    if let Some(into) = page.get_mut(inside..inside + now.len()) {
+                        into.copy_from_slice(now);
+                    }
+                }
+                Some(bytes) => match Arc::get_mut(bytes) {
+                    Some(bytes) => bytes.copy_from_slice(now),
+                    None => *bytes = Arc::from(now),
+                },
+                None if now.iter().all(|byte| *byte == 0) => {}
+                None if now.len() == PAGE => {
+                    self.pages.insert(page, Arc::from(now));
+                }
+                None => {
+                    let mut bytes = vec![0; PAGE];
+                    if let Some(into) = bytes.get_mut(inside..inside + now.len()) {
+                        into.copy_from_slice(now);
+                    }
+                    self.pages.insert(page, Arc::from(bytes));
+                }
             }
             at += now.len() as u64;
             rest = later;
@@ -124,6 +139,15 @@ mod tests {
         assert_eq!(buffer.pages.len(), 5);
         buffer.write(1 << 30, &vec![0; 3 * PAGE]).unwrap();
         assert_eq!(buffer.pages.len(), 5);
+        let copy = buffer.clone();
+        for (at, len) in [(PAGE as i64, 3), (2 * PAGE as i64, PAGE)] {
+            buffer.write(at, &vec![77; len]).unwrap();
+            let (mut old, mut new) = (vec![0; len], vec![0; len]);
+            copy.read(at, &mut old).unwrap();
+            buffer.read(at, &mut new).unwrap();
+            let start = at as usize + 7 - PAGE;
+            assert_eq!((old, new), (data[start..][..len].to_vec(), vec![77; len]));
+        }
         assert!(buffer.read((1 << 40) - 1, &mut [0; 2]).is_err());
         assert!(buffer.write(-1, &[0]).is_err());
         assert!(Buffer::new(u64::MAX).to_vec().is_err());

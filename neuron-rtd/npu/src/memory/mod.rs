@@ -6,6 +6,7 @@
 mod buffer;
 mod onchip;
 mod operand;
+mod walk;
 
 pub use buffer::Buffer;
 pub use onchip::{OnChip, Partitioned, Region};

@@ -14,6 +14,12 @@ pub enum Region {
     Psum,
 }
 
+/// Bytes between two partitions that are no memory. Sizes of partitions are
+/// multiples of large powers of two, so that without a gap the same byte of all
+/// partitions would compete for a few sets of the host's caches: an instruction
+/// reads 2 KiB of each of 128.
+const GAP: usize = 2 << 10;
+
 /// A memory of 128 partitions of the same size.
 #[derive(Debug, Clone)]
 pub struct Partitioned {
@@ -23,7 +29,12 @@ pub struct Partitioned {
 
 impl Partitioned {
     fn new(size: usize) -> Self {
-        Self { bytes: vec![0; PARTITIONS * size], size }
+        Self { bytes: vec![0; PARTITIONS * (size + GAP)], size }
+    }
+
+    /// Bytes from a partition to the next.
+    pub(crate) const fn stride(&self) -> usize {
+        self.size + GAP
     }
 
     /// Live bytes of a partition.
@@ -33,14 +44,26 @@ impl Partitioned {
 
     /// The bytes of a partition; none from partition 128 on.
     pub fn partition(&self, partition: usize) -> &[u8] {
-        let start = partition.saturating_mul(self.size);
+        let start = partition.saturating_mul(self.stride());
         self.bytes.get(start..start.saturating_add(self.size)).unwrap_or_default()
     }
 
     /// The bytes of a partition, to write.
     pub fn partition_mut(&mut self, partition: usize) -> &mut [u8] {
-        let start = partition.saturating_mul(self.size);
+        let start = partition.saturating_mul(self.stride());
         self.bytes.get_mut(start..start.saturating_add(self.size)).unwrap_or_default()
+    }
+
+    /// The bytes of a partition and of all after it, [`Partitioned::stride`]
+    /// apart.
+    pub(crate) fn from(&self, partition: usize) -> &[u8] {
+        self.bytes.get(partition.saturating_mul(self.stride())..).unwrap_or_default()
+    }
+
+    /// The same, to write.
+    pub(crate) fn tail_mut(&mut self, partition: usize) -> &mut [u8] {
+        let start = partition.saturating_mul(self.stride());
+        self.bytes.get_mut(start..).unwrap_or_default()
     }
 }
 

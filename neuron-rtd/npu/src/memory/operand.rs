@@ -4,6 +4,7 @@
 use neuron_core::isa::address::{Pattern, Place};
 
 use super::onchip::{OnChip, Region};
+use super::walk::Walk;
 use crate::fault::Fault;
 use crate::geometry::PARTITIONS;
 use crate::number::Element;
@@ -20,7 +21,7 @@ pub struct Operand {
     region: Region,
     first: usize,
     partitions: usize,
-    positions: Vec<usize>,
+    walk: Walk,
     element: Element,
 }
 
@@ -52,17 +53,11 @@ impl Operand {
             let text = format!("{partitions} partitions from partition {first} at {pattern}");
             return Err(Fault::shape(text));
         }
-        let size = element.bytes();
         let live = memory.region(region).partition_bytes();
-        let position = |offset: i64| {
-            let at = i64::from(byte) + offset * size as i64;
-            usize::try_from(at).ok().filter(|at| at + size <= live)
-        };
-        let positions: Option<Vec<usize>> = pattern.offsets().map(position).collect();
-        let positions = positions.ok_or_else(|| {
+        let walk = Walk::find(pattern, byte, element.bytes(), live).ok_or_else(|| {
             Fault::address(format!("{pattern} leaves a partition of {live} bytes"))
         })?;
-        Ok(Self { region, first, partitions, positions, element })
+        Ok(Self { region, first, partitions, walk, element })
     }
 
     /// The memory it is in.
@@ -86,41 +81,86 @@ impl Operand {
     }
 
     /// Elements per partition.
-    pub fn elements(&self) -> usize {
-        self.positions.len()
+    pub const fn elements(&self) -> usize {
+        self.walk.elements()
     }
 
     /// The bits of the elements of its `index`th partition, in walk order.
     pub fn bits(&self, memory: &OnChip, index: usize) -> Vec<u32> {
         let bytes = memory.region(self.region).partition(self.first + index);
-        let load = |at: &usize| self.element.load(bytes.get(*at..).unwrap_or_default());
-        self.positions.iter().map(load).collect()
+        let mut row = vec![0; self.elements()];
+        for (at, run) in self.walk.runs().zip(row.chunks_mut(self.walk.count())) {
+            self.element.load_run(bytes, at, self.walk.step(), run);
+        }
+        row
     }
 
     /// The elements of its `index`th partition as fp32, in walk order.
     pub fn read(&self, memory: &OnChip, index: usize) -> Vec<f32> {
-        let mut row = Vec::with_capacity(self.positions.len());
-        let bytes = memory.region(self.region).partition(self.first + index);
-        row.extend(self.positions.iter().map(|at| {
-            self.element.decode(self.element.load(bytes.get(*at..).unwrap_or_default()))
-        }));
+        let mut row = vec![0.0; self.elements()];
+        self.read_into(memory, index, &mut row);
         row
+    }
+
+    /// As [`Operand::read`], into as many numbers.
+    pub fn read_into(&self, memory: &OnChip, index: usize, row: &mut [f32]) {
+        let bytes = memory.region(self.region).partition(self.first + index);
+        for (at, run) in self.walk.runs().zip(row.chunks_mut(self.walk.count())) {
+            self.element.decode_run(bytes, at, self.walk.step(), run);
+        }
     }
 
     /// Writes bits to its `index`th partition, in walk order.
     pub fn put_bits(&self, memory: &mut OnChip, index: usize, row: &[u32]) {
         let bytes = memory.region_mut(self.region).partition_mut(self.first + index);
-        for (at, bits) in self.positions.iter().zip(row) {
-            self.element.store(*bits, bytes.get_mut(*at..).unwrap_or_default());
+        for (at, run) in self.walk.runs().zip(row.chunks(self.walk.count())) {
+            self.element.store_run(run, bytes, at, self.walk.step());
+        }
+    }
+
+    /// The bytes from its first element on, and the bytes between its
+    /// partitions, where the elements of a partition lie side by side.
+    pub(crate) fn rows<'m>(&self, memory: &'m OnChip) -> Option<(&'m [u8], usize)> {
+        let start = self.walk.side_by_side(self.element.bytes() as isize)?;
+        let region = memory.region(self.region);
+        let stride = region.stride();
+        Some((region.from(self.first).get(start..)?, stride))
+    }
+
+    /// As [`Operand::rows`], where they lie side by side in reverse: from the
+    /// last element on.
+    pub(crate) fn rows_backwards<'m>(&self, memory: &'m OnChip) -> Option<(&'m [u8], usize)> {
+        let start = self.walk.backwards(self.element.bytes() as isize)?;
+        let region = memory.region(self.region);
+        Some((region.from(self.first).get(start..)?, region.stride()))
+    }
+
+    /// As [`Operand::rows`], to write, where it is fp32.
+    pub(crate) fn rows_mut<'m>(&self, memory: &'m mut OnChip) -> Option<(&'m mut [u8], usize)> {
+        if self.element != Element::Fp32 {
+            return None;
+        }
+        let start = self.walk.side_by_side(4)?;
+        let region = memory.region_mut(self.region);
+        let stride = region.stride();
+        let bytes = region.tail_mut(self.first);
+        Some((bytes.get_mut(start..)?, stride))
+    }
+
+    /// Adds numbers to those of its `index`th partition, in fp32, and rounds
+    /// the sums to its type.
+    pub fn add(&self, memory: &mut OnChip, index: usize, row: &[f32]) {
+        let bytes = memory.region_mut(self.region).partition_mut(self.first + index);
+        for (at, run) in self.walk.runs().zip(row.chunks(self.walk.count())) {
+            self.element.add_run(run, bytes, at, self.walk.step());
         }
     }
 
     /// Writes numbers to its `index`th partition, rounded to its type.
     pub fn write(&self, memory: &mut OnChip, index: usize, row: &[f32]) {
         let bytes = memory.region_mut(self.region).partition_mut(self.first + index);
-        for (at, value) in self.positions.iter().zip(row) {
-            let bits = self.element.encode(*value);
-            self.element.store(bits, bytes.get_mut(*at..).unwrap_or_default());
+        for (at, run) in self.walk.runs().zip(row.chunks(self.walk.count())) {
+            self.element.encode_run(run, bytes, at, self.walk.step());
         }
     }
 }

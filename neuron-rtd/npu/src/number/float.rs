@@ -82,6 +82,49 @@ impl Format {
     }
 }
 
+/// As [`Format::encode`] of bf16, without branches.
+#[inline(always)]
+pub(super) fn encode_bf16(value: f32) -> u16 {
+    let bits = value.to_bits();
+    // a carry out of the mantissa goes into the exponent, as it should
+    let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
+    let nan = bits >> 16 & 0x8000 | 0x7fc0;
+    (if value.is_nan() { nan } else { rounded }) as u16
+}
+
+/// As [`Format::decode`] of bf16.
+#[inline(always)]
+pub(crate) fn decode_bf16(bytes: [u8; 2]) -> f32 {
+    f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16)
+}
+
+/// As [`Format::decode`] of fp16, without branches.
+#[inline(always)]
+pub(crate) fn decode_fp16(bytes: [u8; 2]) -> f32 {
+    let bits = u32::from(u16::from_le_bytes(bytes));
+    let (sign, wide) = ((bits & 0x8000) << 16, (bits & 0x7fff) << 13);
+    // exponents differ by 112; the product is exact, of subnormals too
+    let scaled = (f32::from_bits(wide) * f32::from_bits((127 + 112) << 23)).to_bits();
+    let special = wide | 0xff << 23;
+    f32::from_bits(sign | if bits & 0x7c00 == 0x7c00 { special } else { scaled })
+}
+
+/// As [`Format::encode`] of fp16, without branches.
+#[inline(always)]
+pub(super) fn encode_fp16(value: f32) -> u16 {
+    let bits = value.to_bits();
+    let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
+    // the exponent is 112 less; 13 bits of the mantissa go
+    let rounded = magnitude.wrapping_add(0xfff + (magnitude >> 13 & 1));
+    let normal = rounded.wrapping_sub(112 << 23) >> 13;
+    // at 1/2, a unit in the last place is the least subnormal
+    let half = f32::from_bits(126 << 23);
+    let subnormal = (f32::from_bits(magnitude) + half).to_bits() & 0x7f_ffff;
+    let finite = if magnitude < 113 << 23 { subnormal } else { normal };
+    let large = if magnitude > 0xff << 23 { 0x7e00 } else { 0x7c00 };
+    (sign | if magnitude >= 143 << 23 { large } else { finite }) as u16
+}
+
 /// `value / 2^shift`, to nearest, ties to even. `value` is below 2^24.
 fn round_shift(value: u32, shift: u32) -> u32 {
     if shift == 0 {

@@ -10,6 +10,9 @@
 
 mod float;
 mod integer;
+mod run;
+
+pub(crate) use float::{decode_bf16, decode_fp16};
 
 use neuron_core::isa::code::Dtype;
 
@@ -172,9 +175,14 @@ impl Element {
     /// Converts elements: the bytes of one type to the bytes of another. A
     /// part of an element at the end is dropped.
     pub fn convert(self, bytes: &[u8], to: Self) -> Vec<u8> {
+        const PIECE: usize = 1024;
         let mut out = vec![0; bytes.len() / self.bytes() * to.bytes()];
-        for (from, into) in bytes.chunks_exact(self.bytes()).zip(out.chunks_exact_mut(to.bytes())) {
-            to.store(to.encode(self.decode(self.load(from))), into);
+        let mut numbers = [0.0; PIECE];
+        let pieces = bytes.chunks(PIECE * self.bytes());
+        for (from, into) in pieces.zip(out.chunks_mut(PIECE * to.bytes())) {
+            let numbers = numbers.get_mut(..into.len() / to.bytes()).unwrap_or_default();
+            self.decode_slice(from, numbers);
+            to.encode_slice(numbers, into);
         }
         out
     }
@@ -197,6 +205,14 @@ mod tests {
     fn bytes_convert_in_order() {
         let out = Element::Int8.convert(&[1, 0xff, 3], Element::Fp16);
         assert_eq!(out, [0x00, 0x3c, 0x00, 0xbc, 0x00, 0x42]);
+        let long: Vec<u8> = (0..2 * 5001u32).map(|i| (i / 7) as u8).collect();
+        let out = Element::Int16.convert(&long[1..], Element::Fp32);
+        assert_eq!(out.len(), 4 * 5000);
+        for (ours, bytes) in out.chunks(4).zip(long[1..].chunks(2)) {
+            assert_eq!(Element::Fp32.decode(Element::Fp32.load(ours)), {
+                Element::Int16.decode(Element::Int16.load(bytes))
+            });
+        }
         assert!(Element::of(Dtype::FP32R).is_err() && Element::of_word("float8e4").is_err());
     }
 }

@@ -4,6 +4,7 @@
 #![allow(unreachable_pub, reason = "a module of tests")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+pub(crate) mod lab;
 pub(crate) mod neff;
 pub(crate) mod oracle;
 pub(crate) mod ranks;

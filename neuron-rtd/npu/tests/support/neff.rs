@@ -87,37 +87,44 @@ impl Small {
 
     /// The file.
     pub(crate) fn build(&self) -> Vec<u8> {
-        let mut variables = vec![r#""SB": {"type": "state-buffer", "var_id": 0}"#.to_owned()];
         let names = ["a", "b", "c", "d"];
         let inputs = self.inputs.iter().zip(names).map(|(row, name)| (name, "input", *row));
-        for (id, (name, kind, row)) in (1..).zip(inputs.chain([("out", "output", self.output)])) {
-            let size = u32::from(ROWS) * u32::from(row);
-            variables
-                .push(format!(r#""{name}": {{"type": "{kind}", "var_id": {id}, "size": {size}}}"#));
-        }
-        let mut builder = Builder::new(1);
-        let mut engines = String::new();
-        for engine in Engine::ALL {
-            let key = engine.key();
-            engines += &format!(r#""{key}": "{key}.json", "{key}_instr": "{key}.bin", "#);
-            let json = format!(r#"{{"dma": [], "instr": "{key}.bin", "name": "{key}"}}"#);
-            builder.add(&format!("sg00/{key}.json"), json.into_bytes()).unwrap();
-            let records = &self.streams[usize::from(engine.number())];
-            let bytes: Vec<u8> = records.iter().flat_map(Instruction::encode).collect();
-            builder.add(&format!("sg00/{key}.bin"), bytes).unwrap();
-        }
-        let definition = format!(
-            r#"{{{engines}"version": "0.6", "dma_queue": {{}}, "var": {{{}}}}}"#,
-            variables.join(", ")
-        );
-        builder.add("sg00/def.json", definition.into_bytes()).unwrap();
-        let kelf = r#"{"graphs": [{"definition": "sg00/def.json", "name": "sg00"}],
-            "version": "0.5", "target": "cayman"}"#;
-        builder.add("kelf-0.json", kelf.as_bytes()).unwrap();
-        let mut out = Vec::new();
-        builder.write(&mut out).unwrap();
-        out
+        let all = inputs.chain([("out", "output", self.output)]);
+        let variables: Vec<_> =
+            all.map(|(name, kind, row)| (name, kind, u32::from(ROWS) * u32::from(row))).collect();
+        file(&variables, &self.streams)
     }
+}
+
+/// A NEFF of one core: variable 0 is SBUF, the others follow with name, kind
+/// and bytes; records by engine.
+pub(crate) fn file(tensors: &[(&str, &str, u32)], streams: &[Vec<Instruction>; 5]) -> Vec<u8> {
+    let mut variables = vec![r#""SB": {"type": "state-buffer", "var_id": 0}"#.to_owned()];
+    for (id, (name, kind, size)) in (1..).zip(tensors) {
+        variables
+            .push(format!(r#""{name}": {{"type": "{kind}", "var_id": {id}, "size": {size}}}"#));
+    }
+    let mut builder = Builder::new(1);
+    let mut engines = String::new();
+    for (engine, records) in Engine::ALL.into_iter().zip(streams) {
+        let key = engine.key();
+        engines += &format!(r#""{key}": "{key}.json", "{key}_instr": "{key}.bin", "#);
+        let json = format!(r#"{{"dma": [], "instr": "{key}.bin", "name": "{key}"}}"#);
+        builder.add(&format!("sg00/{key}.json"), json.into_bytes()).unwrap();
+        let bytes: Vec<u8> = records.iter().flat_map(Instruction::encode).collect();
+        builder.add(&format!("sg00/{key}.bin"), bytes).unwrap();
+    }
+    let definition = format!(
+        r#"{{{engines}"version": "0.6", "dma_queue": {{}}, "var": {{{}}}}}"#,
+        variables.join(", ")
+    );
+    builder.add("sg00/def.json", definition.into_bytes()).unwrap();
+    let kelf = r#"{"graphs": [{"definition": "sg00/def.json", "name": "sg00"}],
+        "version": "0.5", "target": "cayman"}"#;
+    builder.add("kelf-0.json", kelf.as_bytes()).unwrap();
+    let mut out = Vec::new();
+    builder.write(&mut out).unwrap();
+    out
 }
 
 /// A transfer between variable `index + 1` and SBUF; semaphore 8 or, for the

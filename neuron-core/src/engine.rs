@@ -1,13 +1,17 @@
-//! The five engines of a NeuronCore and sets of them.
+//! The five engines of a NeuronCore and sets of them, for every format that
+//! names one.
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+
+/// Bytes of an instruction in an engine's stream, on every generation
+/// (neuroncore.md §3.2).
+pub const SLOT: u64 = 64;
 
 /// An engine with an instruction stream. The order is the ISA's numbering
 /// (neuroncore.md §1.1), which is also the order of NEFF and NTFF.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Engine {
     /// The systolic array.
     Pe,
@@ -25,7 +29,7 @@ impl Engine {
     /// Every engine, in the ISA's order.
     pub const ALL: [Self; 5] = [Self::Pe, Self::Act, Self::Pool, Self::Dve, Self::Sp];
 
-    /// The ISA's number, 0 to 4.
+    /// The ISA's number, 0 to 4; also its place in [`Self::ALL`].
     pub const fn number(self) -> u8 {
         match self {
             Self::Pe => 0,
@@ -36,9 +40,15 @@ impl Engine {
         }
     }
 
-    /// The engine of an ISA number.
-    pub fn from_number(number: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|engine| engine.number() == number)
+    /// Its place in [`Self::ALL`] and in tables of five.
+    pub fn index(self) -> usize {
+        usize::from(self.number())
+    }
+
+    /// The engine of an ISA number, of whatever width a format has it.
+    pub fn from_number(number: impl TryInto<u8>) -> Option<Self> {
+        let number = number.try_into().ok()?;
+        Self::ALL.get(usize::from(number)).copied()
     }
 
     /// Key in NEFF members: `pe`, `act`, `pool`, `dve`, `sp`.
@@ -49,6 +59,22 @@ impl Engine {
             Self::Pool => "pool",
             Self::Dve => "dve",
             Self::Sp => "sp",
+        }
+    }
+
+    /// The engine of such a key.
+    pub fn from_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|engine| engine.key() == key)
+    }
+
+    /// Name in text and JSON: `PE`, `ACT`, `POOL`, `DVE`, `SP`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pe => "PE",
+            Self::Act => "ACT",
+            Self::Pool => "POOL",
+            Self::Dve => "DVE",
+            Self::Sp => "SP",
         }
     }
 
@@ -66,7 +92,13 @@ impl Engine {
 
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.key())
+        f.pad(self.name())
+    }
+}
+
+impl Serialize for Engine {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 
@@ -100,7 +132,7 @@ impl Engines {
     }
 }
 
-/// `all`, or the keys in upper case: `ACT DVE`.
+/// `all`, or the names: `ACT DVE`.
 impl fmt::Display for Engines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Self::ALL {
@@ -108,7 +140,7 @@ impl fmt::Display for Engines {
         }
         for (index, engine) in self.iter().enumerate() {
             let gap = if index == 0 { "" } else { " " };
-            write!(f, "{gap}{}", engine.key().to_uppercase())?;
+            write!(f, "{gap}{engine}")?;
         }
         Ok(())
     }

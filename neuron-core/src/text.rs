@@ -1,4 +1,15 @@
-//! Text from outside, made harmless for terminals and lines.
+//! Text from outside, made harmless for terminals and lines; bytes as text.
+
+use std::fmt::Write as _;
+
+/// Two lower case hexadecimal digits for each byte.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // writing to a String cannot fail
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
 
 /// The text with each character that could move the cursor, break a line or
 /// turn the direction of writing replaced by its escape, `\u{1b}`.

@@ -1,0 +1,128 @@
+//! `neuron-profile neff run`: numbers in, numbers out.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+#[path = "support/neff.rs"]
+mod support;
+
+use neuron_core::neff::Npy;
+use npu::number::Element;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use support::{fixture, path, run, tool};
+
+/// An array of halves, by a formula that has both signs and no pattern of the
+/// matrix' width.
+fn halves(rows: usize, columns: usize, step: usize) -> Vec<f32> {
+    let number = |at: usize| ((at * step) % 257) as f32 / 128.0 - 1.0;
+    let rounded = |number| Element::Fp16.decode(Element::Fp16.encode(number));
+    (0..rows * columns).map(|at| rounded(number(at))).collect()
+}
+
+fn save(file: &Path, descr: &str, shape: &[u64], numbers: &[f32]) {
+    let mut bytes = Npy::header(descr, shape);
+    let element = if descr == "<f4" { Element::Fp32 } else { Element::Fp16 };
+    for number in numbers {
+        let mut place = [0; 4];
+        element.store(element.encode(*number), &mut place);
+        bytes.extend(&place[..element.bytes()]);
+    }
+    fs::write(file, bytes).unwrap();
+}
+
+/// matmul-small computes `x y` in fp16 with fp32 sums.
+#[test]
+fn a_real_product_of_given_arrays() {
+    let folder = tempfile::tempdir().unwrap();
+    let (x, y) = (halves(128, 256, 31), halves(256, 128, 113));
+    save(&folder.path().join("x.npy"), "<f2", &[128, 256], &x);
+    save(&folder.path().join("y.npy"), "<f2", &[256, 128], &y);
+    let file = path("matmul-small.neff");
+    let given = ["-i", "x", "x.npy", "-i", "y", "y.npy"];
+    let output = tool(folder.path(), &[&["run", &file, "-o", "out"][..], &given].concat());
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), &*err), (Some(0), ""));
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(shown.contains("simulated") && shown.contains("out/output0.npy"), "{shown}");
+
+    let bytes = fs::read(folder.path().join("out/output0.npy")).unwrap();
+    let npy = Npy::parse("output0", &bytes).unwrap();
+    assert_eq!((npy.descr.as_str(), npy.shape.as_slice()), ("<f2", &[128, 128][..]));
+    let found: Vec<f32> = bytes[npy.data_at..]
+        .chunks_exact(2)
+        .map(|place| Element::Fp16.decode(Element::Fp16.load(place)))
+        .collect();
+    let mut largest = 0.0_f64;
+    for row in 0..128 {
+        for column in 0..128 {
+            let exact: f64 = (0..256)
+                .map(|k| f64::from(x[row * 256 + k]) * f64::from(y[k * 128 + column]))
+                .sum();
+            let difference = (f64::from(found[row * 128 + column]) - exact).abs();
+            // half a step of fp16 at this size, and the fp32 sum
+            assert!(difference <= exact.abs() / 2048.0 + 1e-4, "{row} {column}: {exact}");
+            largest = largest.max(exact.abs());
+        }
+    }
+    assert!(largest > 1.0, "the product is not all zeros");
+    // The JSON tells the same output.
+    let all = [&["run", &file, "--format", "json"][..], &given].concat();
+    let value: Value = serde_json::from_slice(&tool(folder.path(), &all).stdout).unwrap();
+    assert_eq!(value["simulated"], true);
+    let max = found.iter().copied().fold(f32::MIN, f32::max);
+    assert_eq!(value["outputs"][0]["max"].as_f64(), Some(f64::from(max)));
+}
+
+#[test]
+fn inputs_are_checked_by_name_type_and_shape() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    save(&at("type.npy"), "<f4", &[128, 256], &vec![0.0; 128 * 256]);
+    save(&at("shape.npy"), "<f2", &[256, 128], &vec![0.0; 128 * 256]);
+    save(&at("short.npy"), "<f2", &[128, 256], &[0.0; 7]);
+    save(&at("good.npy"), "<f2", &[128, 256], &vec![0.0; 128 * 256]);
+    fs::write(at("none.npy"), "no array").unwrap();
+    let file = path("matmul-small.neff");
+    for (arguments, said) in [
+        (&[][..], "input x (float16 [128,256]) has no value: give -i x FILE.npy, or --fill random"),
+        (&["-i", "z", "good.npy"], "there is no input z; there are x, y"),
+        (&["-i", "x", "type.npy"], "type.npy: its elements are <f4, input x has float16"),
+        (&["-i", "x", "shape.npy"], "shape.npy: its shape is [256, 128], input x has [128, 256]"),
+        (&["-i", "x", "short.npy"], "short.npy: it has 14 bytes of data, input x has 65536"),
+        (&["-i", "x", "none.npy"], "none.npy offset 0x0: the magic is absent"),
+        (&["-i", "x", "absent.npy"], "cannot open absent.npy: no such file or directory"),
+        (&["-i", "x", "good.npy", "-i", "x", "good.npy"], "input x is given twice"),
+    ] {
+        let output = tool(folder.path(), &[&["run", &file][..], arguments].concat());
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{arguments:?}");
+        assert!(err.contains(said) && err.lines().count() == 1, "{arguments:?}: {err}");
+    }
+}
+
+/// Made up inputs are the same each time, and other ones for another seed.
+#[test]
+fn made_up_inputs_repeat() {
+    let file = path("matmul-small.neff");
+    let with = |seed: &str| run(&["run", &file, "--fill", "random", "--seed", seed]).1;
+    assert_eq!(with("1"), with("1"));
+    assert_ne!(with("1"), with("2"));
+    let (code, zeros, _) = run(&["run", &file, "--fill", "zeros", "--format", "json"]);
+    let value: Value = serde_json::from_str(&zeros).unwrap();
+    let output = &value["outputs"][0];
+    assert_eq!(
+        (code, output["min"].as_f64(), output["max"].as_f64()),
+        (Some(0), Some(0.0), Some(0.0))
+    );
+}
+
+#[test]
+fn what_is_no_neff_is_said() {
+    let (code, out, err) = run(&["run", fixture("moe-dge.ntff").to_str().unwrap()]);
+    assert_eq!((code, out.as_str()), (Some(1), ""));
+    assert!(err.contains("it is no NEFF but an NTFF"), "{err}");
+    let (code, _, err) = run(&["run", "/dev/null"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("rule file-short"), "{err}");
+}

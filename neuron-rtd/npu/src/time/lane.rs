@@ -1,0 +1,199 @@
+//! An engine in time: when its next instruction may begin, and what the one
+//! that begins takes.
+//!
+//! Begin and end are those that a device reports. Everything about the array is
+//! reckoned as if its data stood ready when a record begins; see
+//! [`ArrayState`].
+
+use neuron_core::isa::Engine;
+
+use super::operands::Area;
+use super::parameters::{Class, Parameters, Ps, by_engine};
+use super::plan::{Kind, Plan};
+use super::throttle::Throttle;
+
+/// Results in flight that a later instruction may need.
+const IN_FLIGHT: usize = 4;
+
+/// An engine that waits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Waiting {
+    pub(super) since: Ps,
+    /// It was told to look again.
+    pub(super) called: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LastWork {
+    class: Option<Class>,
+    end: Ps,
+    next: Ps,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Port {
+    /// Until when the stream uses its memories.
+    pub(super) until: Ps,
+    pub(super) banks: u8,
+    pub(super) sbuf: bool,
+}
+
+/// The array between two records.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ArrayState {
+    /// The front may read the next moving data.
+    read: Ps,
+    /// The last stream ends.
+    free: Ps,
+    /// The last stream began, so that the weights behind it may load.
+    shadow: Ps,
+    /// The last weights are there.
+    loaded: Ps,
+}
+
+/// One engine of a core.
+#[derive(Debug, Clone)]
+pub(super) struct Lane {
+    pub(super) engine: Engine,
+    pub(super) slot: usize,
+    /// When the sequencer may look at the next instruction.
+    pub(super) ready: Ps,
+    pub(super) waiting: Option<Waiting>,
+    pub(super) work: LastWork,
+    pub(super) port: Port,
+    pub(super) array: ArrayState,
+    writes: [Option<(Area, Ps)>; IN_FLIGHT],
+    oldest: usize,
+    /// Time that instructions took, without overlaps.
+    pub(super) busy: Ps,
+    pub(super) last_end: Ps,
+    pub(super) count: u64,
+}
+
+/// What an instruction takes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    pub(super) start: Ps,
+    /// Inputs are read.
+    pub(super) read: Ps,
+    pub(super) end: Ps,
+    /// The sequencer may go on.
+    pub(super) ready: Ps,
+}
+
+impl Lane {
+    pub(super) fn new(engine: Engine, launch: Ps) -> Self {
+        Self {
+            engine,
+            slot: 0,
+            ready: launch,
+            waiting: None,
+            work: LastWork::default(),
+            port: Port::default(),
+            array: ArrayState::default(),
+            writes: [None; IN_FLIGHT],
+            oldest: 0,
+            busy: 0,
+            last_end: 0,
+            count: 0,
+        }
+    }
+
+    /// The first time at which an instruction may begin, by this engine alone.
+    pub(super) fn earliest(&self, parameters: &Parameters, plan: &Plan<'_>) -> Ps {
+        let dependent =
+            parameters.cycles(self.engine, by_engine(&parameters.dependent, self.engine));
+        let mut time = self.ready;
+        match plan.kind {
+            Kind::Pipe { class, .. } => {
+                time = time.max(self.work.next);
+                let other = self.work.class.is_some_and(|last| {
+                    last != class && last != Class::Memset && class != Class::Memset
+                });
+                if parameters.drains && other {
+                    time = time.max(self.work.end + dependent);
+                }
+                for (area, end) in self.writes.iter().flatten() {
+                    if *end + dependent > time && plan.depends_on(area) {
+                        time = *end + dependent;
+                    }
+                }
+            }
+            Kind::MatMul(_) => time = time.max(self.array.read),
+            // a DRAIN waits for everything before it
+            Kind::Control(_)
+                if plan.instruction.header.opcode == neuron_core::isa::Opcode::DRAIN =>
+            {
+                time = time.max(self.last_end);
+            }
+            _ => {}
+        }
+        time
+    }
+
+    /// Begins an instruction that is no DMA.
+    pub(super) fn begin(
+        &mut self,
+        parameters: &Parameters,
+        throttle: &mut Throttle,
+        plan: &Plan<'_>,
+        start: Ps,
+    ) -> Span {
+        let cost = &parameters.array;
+        let pe = |cycles| parameters.cycles(Engine::Pe, cycles);
+        let gap = by_engine(&parameters.control_gap, self.engine);
+        match plan.kind {
+            Kind::Pipe { class, length, interval, stream } => {
+                let end = start + length;
+                self.work = LastWork { class: Some(class), end, next: start + interval };
+                self.port =
+                    Port { until: start + stream, banks: plan.banks, sbuf: plan.touches_sbuf };
+                if let Some(area) = plan.write {
+                    if let Some(place) = self.writes.get_mut(self.oldest) {
+                        *place = Some((area, end));
+                    }
+                    self.oldest = (self.oldest + 1) % IN_FLIGHT;
+                }
+                Span { start, read: start + stream, end, ready: start + parameters.issue }
+            }
+            Kind::Load(cycles) => {
+                let begin = start.max(self.array.shadow);
+                // the rate of the array, but loads are no activity of it
+                let loaded = begin + throttle.scaled(begin, pe(cycles));
+                self.array.loaded = loaded;
+                let end = loaded + pe(cost.load_fixed);
+                Span { start, read: loaded, end, ready: start + pe(cost.issue) }
+            }
+            Kind::MatMul(cycles) => {
+                let loaded = self.array.loaded.saturating_sub(pe(cost.load_overlap));
+                let begin = start.max(self.array.free).max(loaded);
+                let stream = throttle.stream(begin, pe(cycles));
+                let least = begin + pe(cost.min_stream);
+                self.array.free = stream.max(least);
+                self.array.shadow = begin;
+                let ahead = throttle.scaled(begin, pe(cost.buffer));
+                let read = start + pe(cycles);
+                self.array.read = read.max(self.array.free.saturating_sub(ahead)).max(least);
+                self.port = Port { until: stream, banks: plan.banks, sbuf: true };
+                let end = stream + pe(cost.matmul_fixed);
+                Span { start, read: stream, end, ready: start + pe(cost.issue) }
+            }
+            Kind::Control(length) => {
+                let end = start + length;
+                Span { start, read: end, end, ready: end + gap }
+            }
+            Kind::Trigger(lead, length) => {
+                let end = start + lead + length;
+                Span { start: start + lead, read: end, end, ready: end + gap }
+            }
+            Kind::Descriptors => Span { start, read: start, end: start, ready: start },
+        }
+    }
+
+    /// Counts an instruction.
+    pub(super) fn account(&mut self, span: &Span) {
+        self.busy += span.end.saturating_sub(span.start.max(self.last_end));
+        self.last_end = self.last_end.max(span.end);
+        self.count += 1;
+    }
+}

@@ -1,0 +1,213 @@
+//! An instruction made ready for the clock: what it waits for, what it costs
+//! and what it touches. A loop pays for this once.
+
+use neuron_core::isa::body::Body;
+use neuron_core::isa::body::control::EventSemaphore;
+use neuron_core::isa::code::{Dtype, ImmSource, TransposeMode};
+use neuron_core::isa::event::{Events, Update, Wait};
+use neuron_core::isa::{Engine, Instruction, Opcode};
+
+use super::operands::{Area, Operands};
+use super::parameters::{Class, Parameters, Ps, TRIGGER_LEAD, by_engine};
+use super::stream;
+use crate::fault::Fault;
+use crate::memory::Region;
+use crate::sync;
+
+/// How an instruction goes through its engine.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kind {
+    /// LDWEIGHTS, cycles of the load.
+    Load(u64),
+    /// MATMUL, cycles of its stream.
+    MatMul(u64),
+    /// ACT, DVE and POOL.
+    Pipe {
+        class: Class,
+        /// From begin to end.
+        length: Ps,
+        /// From begin to the next begin.
+        interval: Ps,
+        /// The stream alone.
+        stream: Ps,
+    },
+    /// The sequencer alone.
+    Control(Ps),
+    /// PSEUDO_DMA_TRIGGER: what goes before it, and its own length.
+    Trigger(Ps, Ps),
+    /// A record that makes descriptors.
+    Descriptors,
+}
+
+/// A wait, ready to be looked at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WaitOn {
+    pub(super) wait: Wait,
+    pub(super) mode: u8,
+    pub(super) index: u8,
+    pub(super) value: u32,
+}
+
+/// An update, ready to be done.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct UpdateOn {
+    pub(super) update: Update,
+    pub(super) mode: u8,
+    pub(super) index: u8,
+    pub(super) value: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan<'p> {
+    pub(super) instruction: &'p Instruction,
+    pub(super) kind: Kind,
+    pub(super) waits: [Option<WaitOn>; 2],
+    pub(super) updates: [Option<UpdateOn>; 2],
+    pub(super) reads: [Option<Area>; 2],
+    pub(super) write: Option<Area>,
+    /// Banks of PSUM that it touches.
+    pub(super) banks: u8,
+    pub(super) touches_sbuf: bool,
+    /// Numbers only: nothing that decides what runs next.
+    pub(super) arithmetic: bool,
+    /// 2 for each multiplication with an addition, and whether they transpose.
+    pub(super) flops: u64,
+    pub(super) transposes: bool,
+    pub(super) fp32: bool,
+}
+
+fn waits(events: &Events) -> Result<Option<WaitOn>, Fault> {
+    let (mode, index, value) = (events.wait_mode, events.wait_index, events.wait_value);
+    let wait = sync::wait_of(mode)?;
+    let none = matches!(wait, Wait::None | Wait::Unordered);
+    Ok((!none).then_some(WaitOn { wait, mode: mode.0, index, value }))
+}
+
+fn updates(events: &Events) -> Result<Option<UpdateOn>, Fault> {
+    let (mode, index, value) = (events.update_mode, events.update_index, events.update_value);
+    let update = sync::update_of(mode)?;
+    Ok(update.map(|update| UpdateOn { update, mode: mode.0, index, value }))
+}
+
+impl<'p> Plan<'p> {
+    pub(super) fn new(
+        parameters: &Parameters,
+        engine: Engine,
+        instruction: &'p Instruction,
+    ) -> Result<Self, Fault> {
+        let header = instruction.header.events();
+        let second = match &instruction.body {
+            Body::EventSemaphore(EventSemaphore { events, .. }) => *events,
+            _ => Events::default(),
+        };
+        let operands = Operands::of(instruction);
+        let kind = kind(parameters, engine, instruction, &operands);
+        let (mut flops, mut transposes, mut fp32) = (0, false, false);
+        if let Body::MatMul(body) = &instruction.body {
+            let elements = u64::from(body.rows) * u64::from(body.columns) * body.src.elements();
+            flops = 2 * elements;
+            transposes = body.transpose_mode == TransposeMode::ENABLED;
+            fp32 = body.src_type == Dtype::FP32;
+        }
+        Ok(Self {
+            instruction,
+            kind,
+            waits: [waits(&header)?, waits(&second)?],
+            updates: [updates(&header)?, updates(&second)?],
+            reads: operands.reads,
+            write: operands.write,
+            banks: operands.all().fold(0, |banks, area| banks | area.banks()),
+            touches_sbuf: operands.all().any(|area| area.region == Region::Sbuf),
+            arithmetic: matches!(kind, Kind::Load(_) | Kind::MatMul(_) | Kind::Pipe { .. }),
+            flops,
+            transposes,
+            fp32,
+        })
+    }
+
+    /// Whether it posts to a collective.
+    pub(super) const fn posts(&self) -> bool {
+        matches!(self.instruction.body, Body::Collective(_))
+    }
+
+    /// Whether it may write semaphores and events by their address.
+    pub(super) const fn touches_any(&self) -> bool {
+        let body = &self.instruction.body;
+        matches!(body, Body::Write(_) | Body::TensorStore(_) | Body::PollSemaphore(_))
+    }
+
+    /// Whether it reads what the other area holds.
+    pub(super) fn depends_on(&self, written: &Area) -> bool {
+        self.reads.iter().flatten().any(|area| area.overlaps(written))
+    }
+}
+
+fn kind(
+    parameters: &Parameters,
+    engine: Engine,
+    instruction: &Instruction,
+    operands: &Operands,
+) -> Kind {
+    match &instruction.body {
+        Body::LoadWeights(_) => return Kind::Load(stream::load(&parameters.array, instruction)),
+        Body::MatMul(_) => return Kind::MatMul(stream::matmul(instruction)),
+        Body::DmaDirect(_) | Body::DmaIndirect(_) => return Kind::Descriptors,
+        Body::DmaTrigger(_) => {
+            let length = parameters.control(engine, instruction.header.opcode);
+            return Kind::Trigger(by_engine(&TRIGGER_LEAD, engine), length);
+        }
+        _ => {}
+    }
+    let Some(class) = class(engine, instruction, operands) else {
+        return Kind::Control(parameters.control(engine, instruction.header.opcode));
+    };
+    let work = parameters.work(class);
+    let cycles = stream::cycles(parameters.arch, engine, instruction, operands);
+    let psum = operands.reads.iter().flatten().all(|area| area.region == Region::Psum);
+    let mut fixed = if psum { work.from_psum } else { work.from_sbuf };
+    if takes_pointer(instruction) {
+        fixed += work.pointer;
+    }
+    // The end of a MEMSET does not wait for the stream where it has a gap (C).
+    let posted = class == Class::Memset && work.gap > 0;
+    let length = if posted { fixed } else { fixed + cycles };
+    let interval =
+        if work.gap > 0 { cycles + work.gap } else { cycles.max(parameters.min_interval) };
+    Kind::Pipe {
+        class,
+        length: parameters.cycles(engine, length),
+        interval: parameters.cycles(engine, interval),
+        stream: parameters.cycles(engine, cycles),
+    }
+}
+
+/// `None` for what the sequencer does alone.
+fn class(engine: Engine, instruction: &Instruction, operands: &Operands) -> Option<Class> {
+    operands.all().next()?;
+    Some(match (&instruction.body, engine) {
+        (Body::Memset(_), _) if instruction.header.opcode == Opcode::MEMSET => Class::Memset,
+        (_, Engine::Pool) => Class::Pool,
+        (Body::Activate(_) | Body::ActivateQuantize(_), _) => Class::Activate,
+        (_, Engine::Act) => Class::Copy,
+        (Body::Unary(_), _) => match instruction.header.opcode {
+            Opcode::TENSOR_REDUCE
+            | Opcode::TENSOR_REDUCE_BITVEC
+            | Opcode::TENSOR_REDUCE_ADD_BF16
+            | Opcode::TENSOR_REDUCE_MAX_BF16 => Class::Reduce,
+            _ => Class::Vector,
+        },
+        _ => Class::Vector,
+    })
+}
+
+/// A scalar in memory, other than the bias of ACT, which costs nothing (O).
+fn takes_pointer(instruction: &Instruction) -> bool {
+    match &instruction.body {
+        Body::Activate(body) => body.scale_source == ImmSource::PTR,
+        Body::TensorScalar(body) => {
+            body.imm0_source == ImmSource::PTR || body.imm1_source == ImmSource::PTR
+        }
+        Body::ScalarTensorTensor(body) => body.imm0_source == ImmSource::PTR,
+        _ => false,
+    }
+}

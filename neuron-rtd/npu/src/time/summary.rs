@@ -1,0 +1,117 @@
+//! What a timed run comes to, with the vendor's definitions of utilisation
+//! (neuroncore.md §6.3).
+
+use neuron_core::instance::Arch;
+use neuron_core::isa::Engine;
+
+use super::parameters::{Parameters, Ps};
+use crate::errors::Errors;
+use crate::geometry::ARRAY;
+
+/// Counts of one core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CoreSummary {
+    /// Time in which an engine worked, waits left out, in the order of
+    /// [`Engine::ALL`].
+    pub busy: [Ps; 5],
+    /// Instructions, in the same order.
+    pub instructions: [u64; 5],
+    /// Floating-point operations of every MATMUL record, two for each
+    /// multiplication with an addition; both passes of fp32 count.
+    pub hardware_flops: u64,
+    /// Those of transposes.
+    pub transpose_flops: u64,
+    /// Weighted by what a data type costs: fp32 counts four times.
+    pub adjusted_flops: u64,
+    /// Bytes that DMA read from HBM.
+    pub hbm_read: u64,
+    /// Bytes that DMA wrote to HBM.
+    pub hbm_written: u64,
+    /// Packets of DMA, writes of semaphores included.
+    pub packets: u64,
+    /// Numerical errors.
+    pub errors: Errors,
+}
+
+/// A timed run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// From the start of the run to its end.
+    pub total: Ps,
+    /// By physical core.
+    pub cores: Vec<CoreSummary>,
+    /// Most floating-point operations a second of all cores.
+    pub most_flops: f64,
+    /// Most bytes a second of one stack of HBM.
+    pub most_bytes: f64,
+}
+
+impl Summary {
+    pub(super) fn new(parameters: &Parameters, total: Ps, cores: Vec<CoreSummary>) -> Self {
+        let [pe, ..] = parameters.clocks;
+        // 2 x rows x columns x clock (neuroncore.md §6.3)
+        let most_flops = 2.0 * (ARRAY * ARRAY) as f64 * pe as f64 * 1e6 * cores.len() as f64;
+        Self { total, cores, most_flops, most_bytes: parameters.dma.hbm_stack as f64 }
+    }
+
+    fn sum(&self, of: impl Fn(&CoreSummary) -> u64) -> u64 {
+        self.cores.iter().map(of).sum()
+    }
+
+    fn seconds(&self) -> f64 {
+        self.total as f64 * 1e-12
+    }
+
+    fn share_of(&self, what: u64, most: f64) -> f64 {
+        if self.total == 0 { 0.0 } else { what as f64 / (most * self.seconds()) }
+    }
+
+    /// Hardware FLOPs of all cores.
+    pub fn hardware_flops(&self) -> u64 {
+        self.sum(|core| core.hardware_flops)
+    }
+
+    /// FLOPs of transposes of all cores.
+    pub fn transpose_flops(&self) -> u64 {
+        self.sum(|core| core.transpose_flops)
+    }
+
+    /// Bytes that all cores moved from and to HBM.
+    pub fn hbm_bytes(&self) -> u64 {
+        self.sum(|core| core.hbm_read + core.hbm_written)
+    }
+
+    /// Share of the most FLOPs that was reached, transposes included (HFU).
+    pub fn hfu(&self) -> f64 {
+        self.share_of(self.hardware_flops(), self.most_flops)
+    }
+
+    /// The same without transposes (MFU, by instructions).
+    pub fn mfu(&self) -> f64 {
+        self.share_of(self.hardware_flops() - self.transpose_flops(), self.most_flops)
+    }
+
+    /// Share of the most bytes of one stack (MBU).
+    pub fn mbu(&self) -> f64 {
+        self.share_of(self.hbm_bytes(), self.most_bytes)
+    }
+
+    /// Share of the run in which an engine of a core worked.
+    pub fn busy_share(&self, core: usize, engine: Engine) -> f64 {
+        let busy = self
+            .cores
+            .get(core)
+            .and_then(|core| core.busy.get(usize::from(engine.number())).copied());
+        busy.unwrap_or_default() as f64 / self.total.max(1) as f64
+    }
+}
+
+/// What a FLOP counts in the adjusted sum (neuroncore.md §6.3): fp32 4, 8-bit
+/// floats 0.5 from v3 on; in halves.
+pub(super) fn half_weights(arch: Arch, fp32: bool, bytes: u8) -> u64 {
+    match (fp32, bytes) {
+        (true, _) => 8,
+        (false, 1) if matches!(arch, Arch::V3 | Arch::V4) => 1,
+        _ => 2,
+    }
+}

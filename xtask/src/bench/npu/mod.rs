@@ -1,0 +1,219 @@
+//! `cargo xtask bench npu`: the software NeuronCore against NumPy and
+//! onnxruntime, and what it does by itself.
+//!
+//! Both sides are processes that stay, each with the same number of threads;
+//! they run in turn, so that a busy moment of the machine hits both. Judging
+//! the numbers is left to the reader.
+
+mod server;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+
+use self::server::Server;
+use super::stats::{bootstrap_95, median, percentile};
+use crate::run::{Run, say, target_dir};
+
+/// Flags of `cargo xtask bench npu`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// How many pairs are measured per row.
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(5..=10_000))]
+    pairs: u32,
+    /// Thread counts to measure with.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
+    threads: Vec<usize>,
+}
+
+/// What the peers are run with.
+const PACKAGES: &[&str] = &["numpy==2.4.6", "onnx==1.23.2", "onnxruntime==1.31.1"];
+
+const PEER: &str = include_str!("peer.py");
+
+/// Operations of the product of the case `gemm`.
+const GEMM_FLOPS: f64 = 2.0 * 1024.0 * 1024.0 * 1024.0;
+
+/// Which number of our answer is compared: nanoseconds of the whole run, or
+/// those inside records of PE.
+const WHOLE: usize = 0;
+const IN_PE: usize = 1;
+
+/// A case of the peer, our case, which number of ours, and what it says.
+const ROWS: &[(&str, &str, usize, &str)] = &[
+    ("gemm", "gemm", IN_PE, "fp32 1024^3, LDWEIGHTS and MATMUL"),
+    ("gemm", "gemm", WHOLE, "fp32 1024^3, from input to output"),
+    ("mlp", "mlp.neff", WHOLE, "MLP 784-512-512-10, 64 rows"),
+    ("transformer", "transformer.neff", WHOLE, "BERT-tiny block, 128 rows"),
+];
+
+/// Real programs that have no peer.
+const ALONE: &[&str] =
+    &["attn-fused-fp32-1024", "attn-fused-bf16-512", "moe-dge", "xla-cache-b", "attn-tkg"];
+
+/// Measures and prints.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let worker = worker()?;
+    let worker = Run::new(worker).arg("--serve");
+    let python = python()?;
+    let models = target_dir()?.join("models");
+    for threads in &options.threads {
+        let mut ours = Server::start(&worker, *threads)?;
+        let mut peer = python
+            .as_ref()
+            .map(|python| Server::start(&Run::new(python).args(["-c", PEER]), *threads))
+            .transpose()?;
+        say(&format!("\n{threads} threads, {} pairs per row, milliseconds", options.pairs));
+        say(&format!("{:46} {:>9} {:>9} {:>9}", "", "median", "p10", "p90"));
+        for row in ROWS {
+            compare(row, &models, &mut ours, peer.as_mut(), options.pairs)?;
+        }
+        alone(&mut ours, options.pairs)?;
+    }
+    // Programs without their arithmetic get their rows here, once `npu` runs them.
+    Ok(())
+}
+
+/// Builds the worker and returns where it is.
+fn worker() -> Result<PathBuf> {
+    let build = ["-p", "npu", "--bench", "npu", "--no-run", "--message-format", "json"];
+    let text = Run::cargo("bench").args(build).output()?;
+    executable(&text).context("cargo named no executable of the bench npu")
+}
+
+/// The executable of the bench in what cargo wrote.
+fn executable(messages: &str) -> Option<PathBuf> {
+    let messages = messages.lines().filter_map(|line| serde_json::from_str(line).ok());
+    let mut messages = messages.filter(|message: &serde_json::Value| {
+        let target = &message["target"];
+        target["name"] == "npu" && target["kind"][0] == "bench"
+    });
+    messages.find_map(|message| message["executable"].as_str().map(PathBuf::from))
+}
+
+/// A Python that has the peers, made when it is missing; `None` with a line
+/// that says so when it cannot be had.
+fn python() -> Result<Option<PathBuf>> {
+    let folder = target_dir()?.join("bench-npu").join(PACKAGES.join("-").replace("==", "-"));
+    let python = folder.join("bin/python");
+    let works =
+        |python: &Path| Run::new(python).args(["-c", "import numpy, onnx, onnxruntime"]).succeeds();
+    if !works(&python) {
+        let made = Run::new("python3").args(["-m", "venv", "--clear"]).arg(&folder).run();
+        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+        let installed =
+            made.and_then(|()| Run::new(&python).args(install).args(PACKAGES.iter()).run());
+        if installed.is_err() || !works(&python) {
+            say("the peers are skipped: python3 with venv and pip cannot install them");
+            return Ok(None);
+        }
+    }
+    Ok(Some(python))
+}
+
+/// One row: both in turn, every second pair the other way round.
+fn compare(
+    (theirs, case, number, title): &(&str, &str, usize, &str),
+    models: &Path,
+    ours: &mut Server,
+    peer: Option<&mut Server>,
+    pairs: u32,
+) -> Result<()> {
+    let path = models.join(case);
+    let case = match (case.ends_with(".neff"), path.exists()) {
+        (false, _) => Some((*case).to_owned()),
+        (true, true) => Some(path.to_string_lossy().into_owned()),
+        (true, false) => None,
+    };
+    let mut ask_ours = |case: &str| -> Result<f64> {
+        let numbers = ours.ask(case)?.map_err(anyhow::Error::msg)?;
+        Ok(numbers.get(*number).context("too few numbers")? / 1e6)
+    };
+    let mut peer = peer;
+    let mut ask_peer = || -> Result<Option<f64>> {
+        let Some(peer) = peer.as_mut() else { return Ok(None) };
+        match peer.ask(theirs)? {
+            Ok(numbers) => Ok(numbers.first().map(|ns| ns / 1e6)),
+            Err(reason) => {
+                say(&format!("{theirs} is skipped: {reason}"));
+                Ok(None)
+            }
+        }
+    };
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    let missing = ask_peer()?.is_none();
+    if let Some(case) = &case {
+        ask_ours(case)?;
+    }
+    for pair in 0..pairs {
+        for turn in 0..2 {
+            match (&case, turn == pair % 2) {
+                (Some(case), true) => a.push(ask_ours(case)?),
+                (_, false) if !missing => b.extend(ask_peer()?),
+                _ => {}
+            }
+        }
+    }
+    let flops = if *theirs == "gemm" { Some(GEMM_FLOPS) } else { None };
+    if case.is_none() {
+        say(&format!("{title:46} no {}: `cargo xtask models` writes it", path.display()));
+    } else {
+        say(&line(title, &a, flops));
+    }
+    if !missing {
+        let name = if *theirs == "gemm" { "  NumPy" } else { "  onnxruntime" };
+        say(&line(name, &b, flops));
+    }
+    if !a.is_empty() && !b.is_empty() {
+        let ratios: Vec<_> = a.iter().zip(&b).map(|(a, b)| a / b).collect();
+        let (low, high) = bootstrap_95(&ratios);
+        let ratio = median(&ratios);
+        say(&format!("  ratio {ratio:.3} (95 % interval {low:.3} to {high:.3})"));
+    }
+    Ok(())
+}
+
+fn line(name: &str, ms: &[f64], flops: Option<f64>) -> String {
+    let (p10, p90) = (percentile(ms, 0.1), percentile(ms, 0.9));
+    let rate = flops.map(|flops| format!("   {:.1} GFLOP/s", flops / median(ms) / 1e6));
+    format!("{name:46} {:9.3} {p10:9.3} {p90:9.3}{}", median(ms), rate.unwrap_or_default())
+}
+
+/// Instructions in a second, of real programs.
+fn alone(ours: &mut Server, runs: u32) -> Result<()> {
+    for case in ALONE {
+        ours.ask(case)?.map_err(anyhow::Error::msg)?;
+        let mut samples = Vec::new();
+        for _ in 0..runs.div_ceil(3) {
+            samples.push(ours.ask(case)?.map_err(anyhow::Error::msg)?);
+        }
+        let ms: Vec<f64> = samples.iter().filter_map(|s| s.get(WHOLE)).map(|ns| ns / 1e6).collect();
+        let count = samples.iter().find_map(|sample| sample.get(2)).copied().unwrap_or_default();
+        let rate = count / median(&ms) / 1e3;
+        say(&format!("{}   {count} instructions, {rate:.4} million/s", line(case, &ms, None)));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_executable_is_that_of_the_bench() {
+        let messages = r#"{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"npu"},"executable":null}
+not json
+{"reason":"compiler-artifact","target":{"kind":["bench"],"name":"npu"},"executable":"/t/npu-1"}
+{"reason":"build-finished","success":true}"#;
+        assert_eq!(executable(messages), Some(PathBuf::from("/t/npu-1")));
+        assert_eq!(executable("{}"), None);
+    }
+
+    #[test]
+    fn a_line_has_a_rate_when_operations_are_known() {
+        let text = line("x", &[2.0, 2.0, 2.0], Some(4e9));
+        assert!(text.ends_with("2.000     2.000     2.000   2000.0 GFLOP/s"), "{text}");
+        assert!(line("x", &[2.0], None).ends_with("2.000"));
+    }
+}
