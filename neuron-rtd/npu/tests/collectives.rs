@@ -9,6 +9,7 @@ use neuron_core::isa::code::{AluOp, CollectiveKind, Dtype};
 use neuron_core::isa::{Engine, Instruction};
 use npu::collective::Post;
 use npu::number::Element;
+use npu::time::Timing;
 use npu::{At, Fault, Limits, Observer, Program, Stop, Tensors, Unmet};
 use support::neff::wait;
 use support::oracle::name;
@@ -91,7 +92,10 @@ fn collectives_are_those_of_numpy() {
         let output = part * wide(&[Kind::ALL_GATHER, Kind::ALL_TO_ALL]);
         let file = ranks(input, output, "", &vec![stream(body(kind, op, dtype)); cores]);
         let tensors = inputs(cores, input, element);
-        let ours = Program::from_neff(&file).unwrap().run(&tensors).unwrap();
+        let program = Program::from_neff(&file).unwrap();
+        let ours = program.run(&tensors).unwrap();
+        let timed = program.run_timed(&tensors, &Timing::of(&program), &mut ()).unwrap();
+        assert_eq!(ours, timed.outputs, "{kind} in time");
         let all: Vec<u8> = tensors.values().flatten().copied().collect();
         let arguments = [expression.as_str(), name(dtype), &cores.to_string()];
         let theirs = numpy.run(SCRIPT, &arguments, &all);
@@ -148,7 +152,12 @@ fn a_missing_rank_is_a_deadlock_with_its_name() {
         }
         let file = ranks(160, 160, "", &[rank.clone(), vec![], rank]);
         let tensors = inputs(3, 160, Element::Fp32);
-        let error = Program::from_neff(&file).unwrap().run(&tensors).unwrap_err();
+        let program = Program::from_neff(&file).unwrap();
+        let error = program.run(&tensors).unwrap_err();
+        let timed = program.run_timed(&tensors, &Timing::of(&program), &mut ()).unwrap_err();
+        for stop in [&error, &timed] {
+            assert!(stop.to_string().contains("ranks [1] have not posted"), "{stop}");
+        }
         let Stop::Deadlock(blocked) = &error else { panic!("{error}") };
         let missing = blocked.iter().filter(|b| b.unmet == [Unmet::Ranks(vec![1])]);
         let cores: Vec<usize> = missing.map(|blocked| blocked.at.core).collect();

@@ -13,6 +13,7 @@ use neuron_core::isa::body::tensor::{Memset, TensorTensor, Unary};
 use neuron_core::isa::code::{AluOp, BiasSource, Dtype, DtypePair};
 use neuron_core::isa::{Engine, Instruction, Opcode};
 use npu::errors::{ErrorClass, Errors};
+use npu::time::Timing;
 use npu::{At, Fault, Limits, Observer, Program, Stop, Tensors};
 use support::neff::{GAP, Small, plain, raising, wait, whole};
 
@@ -33,6 +34,11 @@ fn rows(row: [f32; 4]) -> Vec<u8> {
 fn seen(file: &Small, tensors: &Tensors) -> Vec<(Engine, usize, Errors)> {
     let (program, mut seen) = (Program::from_neff(&file.build()).unwrap(), Seen::default());
     program.run_with(tensors, &Limits::default(), &mut seen).unwrap();
+    // a timed run counts the same
+    let timed = program.run_timed(tensors, &Timing::of(&program), &mut ()).unwrap();
+    let mut all = Errors::default();
+    seen.0.iter().for_each(|(_, errors)| all.add(errors));
+    assert_eq!(timed.summary.cores[0].errors, all);
     seen.0.into_iter().map(|(at, errors)| (at.engine, at.slot, errors)).collect()
 }
 

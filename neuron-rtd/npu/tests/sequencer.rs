@@ -13,6 +13,7 @@ use neuron_core::isa::code::{
     AluOp, BranchCompare, BranchTarget, Dtype, OperandSource, PseudoKind,
 };
 use neuron_core::isa::{Engine, Instruction, Opcode};
+use npu::time::Timing;
 use npu::{Fault, Program, Stop, Tensors};
 use support::neff::{GAP, Small, plain, wait};
 
@@ -75,7 +76,10 @@ fn run(work: Vec<Instruction>) -> Result<Vec<u32>, Stop> {
     let file = Small::around(&[64], 64, Engine::Pool, work).build();
     let input = (0..128 * 16u32).flat_map(|word| (1000 + word).to_le_bytes()).collect();
     let tensors: Tensors = [("a".to_owned(), input)].into();
-    let out = Program::from_neff(&file).unwrap().run(&tensors)?;
+    let program = Program::from_neff(&file).unwrap();
+    let out = program.run(&tensors)?;
+    let timed = program.run_timed(&tensors, &Timing::of(&program), &mut ())?;
+    assert_eq!(out, timed.outputs, "in time");
     let words = out["out"][..64].as_chunks().0.iter();
     Ok(words.map(|bytes| u32::from_le_bytes(*bytes)).collect())
 }

@@ -63,7 +63,7 @@ pub(crate) fn indirect(state: &State, site: Site<'_>, body: &DmaIndirect) -> Res
         });
     }
     Ok(Job {
-        queue: format!("{} dynamic", site.engine),
+        queue: format!("{} dynamic", site.engine.key()),
         transfers,
         semaphore: Some(body.semaphore),
         increment: body.increment,

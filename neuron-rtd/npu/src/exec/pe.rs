@@ -206,7 +206,8 @@ pub(super) fn multiply(
     Ok(())
 }
 
-/// Counts the numerical errors among the results that stand in PSUM now.
+/// Counts what is wrong with the numbers that now stand in PSUM. An exact
+/// transpose moves numbers and counts nothing.
 fn look(array: &mut Array, memory: &OnChip, dst: &Operand, errors: &mut Errors) {
     array.row.resize(dst.elements(), 0.0);
     for index in 0..dst.partitions() {

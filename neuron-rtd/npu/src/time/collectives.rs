@@ -5,7 +5,6 @@
 //! exists for the fixed time; nothing here was fitted.
 
 use neuron_core::isa::code::CollectiveKind;
-use neuron_core::isa::event::Moment;
 
 use super::events::Event;
 use super::machine::{Core, Machine, narrow};
@@ -73,7 +72,7 @@ impl Machine<'_, '_> {
         }
         for post in &posts {
             let at = post.at;
-            self.change(now, at.core, at.engine, narrow(at.slot), Moment::Complete)?;
+            self.change(now, at.core, at.engine, narrow(at.slot), None)?;
         }
         Ok(())
     }

@@ -24,8 +24,8 @@ use crate::run::{self, Tensors};
 use crate::stop::{Blocked, Stop};
 
 /// Records that take what runs next, or where it goes, from memory.
-const READERS: [Opcode; 3] =
-    [Opcode::PSEUDO_TENSOR_LOAD, Opcode::TENSOR_LOAD, Opcode::DMA_INDIRECT];
+const READERS: [Opcode; 4] =
+    [Opcode::PSEUDO_TENSOR_LOAD, Opcode::TENSOR_LOAD, Opcode::DMA_INDIRECT, Opcode::POLL_SEM];
 
 pub(super) struct Core<'p> {
     pub(super) program: &'p CoreProgram,
@@ -121,7 +121,7 @@ impl<'p> Machine<'p, '_> {
             let Some((now, core, event)) = self.agenda.pop() else { break };
             match event {
                 Event::Read { engine, slot } => {
-                    self.change(now, core, engine, slot, Moment::Read)?
+                    self.change(now, core, engine, slot, Some(Moment::Read))?
                 }
                 Event::Done { engine, slot } => {
                     if self.emitter.wanted {
@@ -130,11 +130,7 @@ impl<'p> Machine<'p, '_> {
                         let end = now - by_engine(&self.timing.parameters.update, engine);
                         self.emitter.end(at, hint.unwrap_or_default(), end);
                     }
-                    let at = At { core, engine, slot: slot as usize };
-                    // The update of a collective comes with it.
-                    if !self.plan(at).is_some_and(|plan| plan.posts()) {
-                        self.change(now, core, engine, slot, Moment::Complete)?;
-                    }
+                    self.change(now, core, engine, slot, Some(Moment::Complete))?;
                 }
                 Event::Changed { index } => self.call(now, core, index),
                 Event::Collective { number } => self.collected(now, number)?,
@@ -285,14 +281,19 @@ impl<'p> Machine<'p, '_> {
             self.agenda.push(now, index, Event::Changed { index: wait.index });
             self.emitter.update(at, now, wait.mode, wait.index, Value::Passed(set));
         }
-        let stream = core.program.stream(engine);
+        let (program, stream) = (core.program, core.program.stream(engine));
         let flow = if plan.arithmetic && !self.timing.arithmetic {
             Flow::Next
         } else {
-            let (next, program) = (stream.get(slot + 1), core.program);
+            let next = stream.get(slot + 1);
             let site = Site { core: index, cores, engine, slot, next, program };
             exec::execute(&mut core.state, &mut self.hbm, site, plan.instruction)?
         };
+        let errors = std::mem::take(&mut core.state.errors);
+        if !errors.is_none() {
+            core.counts.errors.add(&errors);
+            self.emitter.sink.errors(at, &errors);
+        }
         let Some(lane) = core.lanes.get_mut(number) else { return Ok(Ps::MAX) };
         let ready = lane.waiting.take().map_or(now, |waiting| waiting.since);
         let mut span = lane.begin(parameters, &mut core.throttle, plan, now);
@@ -304,6 +305,9 @@ impl<'p> Machine<'p, '_> {
             Flow::Halt => lane.slot = stream.len(),
             Flow::Queue(job) => self.queue(at, plan, &mut span, job),
             Flow::Post(post) => self.posted(now, post)?,
+        }
+        if plan.touches_any() {
+            (0..=u8::MAX).for_each(|changed| self.call(now, index, changed));
         }
         self.note(at, plan);
         let Some(core) = self.cores.get_mut(index) else { return Ok(Ps::MAX) };
@@ -324,7 +328,9 @@ impl<'p> Machine<'p, '_> {
                 self.agenda.push(end, index, Event::Changed { index: changed });
             }
         }
-        let updates = plan.updates.iter().flatten();
+        // those of a collective come with it
+        let none = [None; 2];
+        let updates = if plan.posts() { &none } else { &plan.updates }.iter().flatten();
         if updates.clone().any(|update| update.update.moment == Moment::Read) {
             self.agenda.push(span.read, index, Event::Read { engine, slot: narrow(slot) });
         }
@@ -355,20 +361,26 @@ impl<'p> Machine<'p, '_> {
         Stop::Instruction { at, opcode, fault, bytes }
     }
 
-    /// The updates of an instruction at one of its moments.
+    /// The updates of an instruction at one of its moments; `None` for those of
+    /// a collective.
     pub(super) fn change(
         &mut self,
         now: Ps,
         index: usize,
         engine: Engine,
         slot: u32,
-        moment: Moment,
+        moment: Option<Moment>,
     ) -> Result<(), Stop> {
         let at = At { core: index, engine, slot: slot as usize };
         let Some(plan) = self.plan(at) else { return Ok(()) };
         let (updates, instruction) = (plan.updates, plan.instruction);
+        let posts = plan.posts();
         for update in updates.iter().flatten() {
-            if update.update.moment == moment {
+            let due = match moment {
+                Some(moment) => !posts && update.update.moment == moment,
+                None => posts,
+            };
+            if due {
                 self.apply(now, at, update).map_err(|fault| Stop::Instruction {
                     at,
                     opcode: instruction.header.opcode,

@@ -143,6 +143,19 @@ impl Operands {
                 let src = Area::of(&b.src, b.channels, b.src_type);
                 ([src, None], Area::of(&b.dst, b.channels, b.dst_type))
             }
+            Body::RangeSelect(b) => {
+                let src = Area::of(&b.src, b.channels, b.types.low());
+                ([src, None], Area::of(&b.dst, b.channels, b.types.high()))
+            }
+            Body::LaneReduce(b) => {
+                let src = Area::of(&b.src, b.channels, b.src_type);
+                ([src, None], Area::of(&b.dst, b.channels, b.dst_type))
+            }
+            Body::Gather(b) => {
+                let src = Area::of(&b.src, b.channels, b.src_type);
+                ([src, None], Area::of(&b.dst, b.channels, b.dst_type))
+            }
+            Body::BufferLoad(b) => ([Area::of(&b.src, b.channels, b.src_type), None], None),
             Body::ValueLoad(b) => ([Area::of(&b.src, b.channels, b.src_type), None], None),
             Body::MatchReplace(b) => {
                 let src = Area::of(&b.src, b.channels, b.src_type);

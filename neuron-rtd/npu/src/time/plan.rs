@@ -135,9 +135,15 @@ impl<'p> Plan<'p> {
         })
     }
 
-    /// Whether it posts a part of a collective.
-    pub(super) fn posts(&self) -> bool {
+    /// Whether it posts to a collective.
+    pub(super) const fn posts(&self) -> bool {
         matches!(self.instruction.body, Body::Collective(_))
+    }
+
+    /// Whether it may write semaphores and events by their address.
+    pub(super) const fn touches_any(&self) -> bool {
+        let body = &self.instruction.body;
+        matches!(body, Body::Write(_) | Body::TensorStore(_) | Body::PollSemaphore(_))
     }
 
     /// Whether it reads what the other area holds.

@@ -5,6 +5,7 @@ use neuron_core::ntff::Record;
 use neuron_core::ntff::messages::NotificationTraceType as Ring;
 
 use super::parameters::Ps;
+use crate::errors::Errors;
 use crate::observer::At;
 
 /// An instruction that has begun, with its times.
@@ -51,6 +52,9 @@ pub trait Sink {
     fn record(&mut self, _core: usize, _ring: Ring, _record: Record) {}
     /// An instruction.
     fn instruction(&mut self, _executed: &Executed) {}
+    /// An instruction produced numerical errors; comes before the call for the
+    /// instruction, and not at all where there are none.
+    fn errors(&mut self, _at: At, _errors: &Errors) {}
     /// A DMA packet.
     fn packet(&mut self, _packet: &Packet) {}
 }

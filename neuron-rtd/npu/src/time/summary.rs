@@ -5,6 +5,7 @@ use neuron_core::instance::Arch;
 use neuron_core::isa::Engine;
 
 use super::parameters::{Parameters, Ps};
+use crate::errors::Errors;
 use crate::geometry::ARRAY;
 
 /// Counts of one core.
@@ -28,6 +29,8 @@ pub struct CoreSummary {
     pub hbm_written: u64,
     /// Packets of DMA, writes of semaphores included.
     pub packets: u64,
+    /// Numerical errors.
+    pub errors: Errors,
 }
 
 /// A timed run.
