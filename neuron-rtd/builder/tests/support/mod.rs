@@ -4,10 +4,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 #[path = "../../../npu/tests/support/mod.rs"]
-mod oracle;
+mod shared;
 
 use neuron_builder::{Array, ElementType, Graph, Model};
-pub(crate) use oracle::{Random, fp64, numpy};
+pub(crate) use shared::{Random, fp64, numpy};
 
 /// An array of random numbers, about normal.
 pub fn random(seed: u64, element: ElementType, shape: &[usize]) -> Array {
