@@ -72,6 +72,29 @@ impl SharedBuffer {
         self.size
     }
 
+    /// Writes an output from the first byte on.
+    ///
+    /// # Errors
+    ///
+    /// Too short, not mapped to write, or the copy failed.
+    pub fn put(&self, name: &str, data: &[u8]) -> Result<(), String> {
+        self.check(name, u64::try_from(data.len()).unwrap_or(u64::MAX), true)?;
+        self.write(data)
+    }
+
+    /// Copies the first bytes of another object here; nothing when it is the
+    /// same one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::put`], for either.
+    pub fn copy_from(&self, other: &Self, bytes: u64) -> Result<(), String> {
+        if self.same(other) {
+            return Ok(());
+        }
+        self.put(&self.path, &other.read(bytes)?)
+    }
+
     /// Whether two are one object.
     pub(crate) fn same(&self, other: &Self) -> bool {
         let id = |file: &File| file.metadata().ok().map(|facts| (facts.dev(), facts.ino()));
