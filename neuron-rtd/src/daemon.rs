@@ -34,6 +34,9 @@ const MAP: &str = "run/infa-map.json";
 const STREAM_WINDOW: u32 = 4 << 20;
 const CONNECTION_WINDOW: u32 = 16 << 20;
 
+/// How long the end waits for clients to read their last answers.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
+
 /// The server at work.
 type Serving = Pin<Box<dyn Future<Output = Result<(), tonic::transport::Error>> + Send>>;
 
@@ -247,7 +250,7 @@ impl Plan {
                 // answers that are on their way; a client that does not read
                 // them does not keep the daemon
                 let rest = until.saturating_duration_since(Instant::now());
-                let rest = rest.max(Duration::from_secs(1));
+                let rest = rest.clamp(Duration::from_secs(1), LAST_ANSWERS);
                 if tokio::time::timeout(rest, &mut server).await.is_err() {
                     server.abort();
                     let _ = server.await;

@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use neuron_core::cli::rfc3339;
+use neuron_core::model::printable;
 use neuron_core::units::Timestamp;
 use rtd_runtime::{Journal, Level};
 
@@ -97,7 +98,7 @@ impl Log {
         if level.number() > self.level.load(Relaxed) {
             return;
         }
-        let line = format!("nrtd[{}]: {}", std::process::id(), body.escape_debug());
+        let line = format!("nrtd[{}]: {}", std::process::id(), printable(body));
         // the journal's own priorities; ours start two higher
         let severity = match level {
             Level::Error => 3,
