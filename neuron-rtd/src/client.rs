@@ -1,1 +1,0 @@
-//! A connection to a daemon, for neuron-cli.
