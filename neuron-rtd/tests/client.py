@@ -148,6 +148,17 @@ def main(address, path):
         )
         return stream(requests)
 
+    # health and reflection, by their published numbers: status 1 is SERVING
+    raw = dict(request_serializer=bytes, response_deserializer=bytes)
+    health = channel.unary_unary("/grpc.health.v1.Health/Check", **raw)
+    assert health(b"\x0a\x0bnrt.nmgr_v1", timeout=20) == b"\x08\x01"
+    for version in ("v1", "v1alpha"):
+        path = "/grpc.reflection.%s.ServerReflection/ServerReflectionInfo" % version
+        answers = channel.stream_stream(path, **raw)(iter([b"\x3a\x01*"]), timeout=20)
+        services = b"".join(answers)
+        for name in (b"nrt.nmgr_v1", b"nrt.nmgr_session_manager", b"nrt.nmgr_stream"):
+            assert name in services, services
+
     # the probe: reads before anything is written, then ends
     probe = monitor(iter([]))
     assert next(probe).session_id == 1

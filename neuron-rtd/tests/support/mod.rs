@@ -1,7 +1,7 @@
 //! A daemon on a simulated instance of its own, and a client of it.
 #![allow(dead_code, reason = "each test program uses a part")]
 #![allow(unreachable_pub, reason = "a module of tests")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 
 #[path = "../../runtime/tests/support/neff.rs"]
 pub mod neff;
@@ -168,7 +168,7 @@ pub fn ended(mut command: Command) -> (ExitStatus, String) {
 /// A status must be there; its code and details.
 #[track_caller]
 pub fn status(status: Option<Status>) -> (i32, String) {
-    let status = status.expect("a response without status");
+    let status = status.unwrap();
     (status.code, String::from_utf8(status.details.to_vec()).unwrap())
 }
 

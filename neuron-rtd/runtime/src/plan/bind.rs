@@ -110,15 +110,18 @@ fn of_graph(
     let mut takers = vec![Vec::new(); values];
     for (number, step) in steps.iter().enumerate() {
         for (_, value, _) in &step.takes {
-            takers.get_mut(*value).map(|list: &mut Vec<usize>| list.push(number));
+            let list: Option<&mut Vec<usize>> = takers.get_mut(*value);
+            list.into_iter().for_each(|list| list.push(number));
         }
     }
     let (inputs, outputs) = ports(outline, graph, &sizes, &takers)?;
     // every value must come from an input or a step before its first taker
     let mut there = vec![false; values];
-    let mut arrive = |value: usize| there.get_mut(value).map(|slot| *slot = true);
+    let arrive = |there: &mut Vec<bool>, value: usize| {
+        there.get_mut(value).into_iter().for_each(|slot| *slot = true);
+    };
     for port in &inputs {
-        arrive(port.value);
+        arrive(&mut there, port.value);
     }
     for step in &steps {
         for (_, value, _) in &step.takes {
@@ -129,7 +132,7 @@ fn of_graph(
             }
         }
         for (_, value) in &step.gives {
-            there.get_mut(*value).map(|slot| *slot = true);
+            arrive(&mut there, *value);
         }
     }
     for port in &outputs {
