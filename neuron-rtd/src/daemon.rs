@@ -34,6 +34,10 @@ const MAP: &str = "run/infa-map.json";
 const STREAM_WINDOW: u32 = 4 << 20;
 const CONNECTION_WINDOW: u32 = 16 << 20;
 
+/// Calls of one connection at a time: a client may wait for every inference of
+/// a model with the deepest queue, and post more meanwhile.
+const MOST_CALLS: u32 = 4096;
+
 /// How long the end waits for clients to read their last answers.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
@@ -289,7 +293,8 @@ impl Plan {
         let told = |error: tonic_reflection::server::Error| error.to_string();
         let mut builder = Server::builder()
             .initial_stream_window_size(STREAM_WINDOW)
-            .initial_connection_window_size(CONNECTION_WINDOW);
+            .initial_connection_window_size(CONNECTION_WINDOW)
+            .max_concurrent_streams(MOST_CALLS);
         if matches!(self.endpoint, Endpoint::Tcp(_)) {
             // a dead peer of a Unix socket shows by itself
             let interval = Duration::from_secs(self.config.keepalive_sec);

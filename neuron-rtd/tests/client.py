@@ -153,8 +153,8 @@ def main(address, path):
     health = channel.unary_unary("/grpc.health.v1.Health/Check", **raw)
     assert health(b"\x0a\x0bnrt.nmgr_v1", timeout=20) == b"\x08\x01"
     for version in ("v1", "v1alpha"):
-        path = "/grpc.reflection.%s.ServerReflection/ServerReflectionInfo" % version
-        answers = channel.stream_stream(path, **raw)(iter([b"\x3a\x01*"]), timeout=20)
+        method = "/grpc.reflection.%s.ServerReflection/ServerReflectionInfo" % version
+        answers = channel.stream_stream(method, **raw)(iter([b"\x3a\x01*"]), timeout=20)
         services = b"".join(answers)
         for name in (b"nrt.nmgr_v1", b"nrt.nmgr_session_manager", b"nrt.nmgr_stream"):
             assert name in services, services

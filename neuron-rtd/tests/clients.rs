@@ -25,7 +25,13 @@ use support::neff::{Chain, Node};
 use support::*;
 
 const CLIENTS: u64 = 8;
-const EACH: u64 = 1250;
+
+/// Inferences of each client. `NEURON_RTD_EACH=1250` makes them ten thousand;
+/// a run of the software NeuronCore has its price, however small the model.
+fn each() -> u64 {
+    std::env::var("NEURON_RTD_EACH").ok().and_then(|each| each.parse().ok()).unwrap_or(150)
+}
+
 const ROLE: &str = "NEURON_RTD_TEST_CLIENT";
 
 /// What a client does: a session, a group, a model, inferences by all styles
@@ -66,7 +72,7 @@ async fn client_role() {
     let mut stream = NmgrStreamClient::new(channel);
     let fed = tokio_stream::wrappers::ReceiverStream::new(fed);
     let mut answers = stream.infer_stream(fed).await.unwrap().into_inner();
-    for n in 0..EACH {
+    for n in 0..each() {
         let byte = (n % 127) as u8;
         let wait = |cookie| InferWaitRequest { cookie, shm_ofmap: vec![] };
         let result = match n % 5 {
@@ -129,7 +135,7 @@ fn spawn(address: &str) -> (Child, impl Iterator<Item = String> + use<>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_thousand_inferences_of_eight_clients() {
+async fn inferences_of_eight_clients_add_up() {
     let daemon = Daemon::start(&[]);
     let mut clients: Vec<_> = (0..CLIENTS).map(|_| spawn(&daemon.address())).collect();
     let mut sessions = Vec::new();
@@ -160,13 +166,13 @@ async fn ten_thousand_inferences_of_eight_clients() {
     assert_eq!(groups.eg_info, []);
     let counters = client.read_inference_counters(Empty {}).await.unwrap().into_inner();
     let counters = counters.nmgr_counters.unwrap();
-    let total = CLIENTS * (EACH + 2);
+    let total = CLIENTS * (each() + 2);
     assert_eq!(counters.infer_count, total);
     let by_status: Vec<u64> =
         counters.infer_status_counts.iter().map(|count| count.count.into()).collect();
     // what was queued when its client died is counted as ended with an error
     assert_eq!(by_status.iter().sum::<u64>(), total);
-    assert!(by_status[0] >= CLIENTS * EACH, "{by_status:?}");
+    assert!(by_status[0] >= CLIENTS * each(), "{by_status:?}");
     assert_eq!((counters.model_load_count, counters.model_unload_count), (8, 8));
     assert_eq!(counters.infer_queue_drop_count, 0);
     // and the device memory is free

@@ -8,70 +8,19 @@ use std::time::{Duration, Instant};
 use crate::cookies::Cookies;
 use crate::deadline::Deadlines;
 use crate::failure::{Code, Failure, Subtype};
-use crate::job::{End, Job, Value, Values, Waiter};
+use crate::job::{End, Job, Waiter};
 use crate::journal::{Journal, Level};
-use crate::plan::{Plan, TensorInfo};
-use crate::request::{Input, Outcome, Request};
+use crate::plan::Plan;
+use crate::request::{Outcome, Request};
 use crate::run::Run;
 use crate::runtime::Settings;
 use crate::stats::Stats;
 
+mod check;
 mod exec;
+mod info;
 
-/// How the nodes of a model use the cores of its group (neuron-rtd.md §3.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Each node has cores of its own.
-    Normal,
-    /// All nodes use the same cores, one inference at a time.
-    SharedNc,
-}
-
-/// State of a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ModelState {
-    /// Loaded, not started.
-    Loaded,
-    /// Started.
-    Started,
-    /// Stopped by an error that it does not recover from.
-    Failed,
-}
-
-/// A loaded model, for people and tools.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ModelInfo {
-    /// Handle, from 10001.
-    pub id: u32,
-    /// Its group; `None` for a model without cores.
-    pub group: Option<u32>,
-    /// UUID of the NEFF.
-    pub uuid: [u8; 16],
-    /// Name out of the NEFF.
-    pub name: String,
-    /// State.
-    pub state: ModelState,
-    /// First core, counted over the devices of the runtime.
-    pub first_core: u32,
-    /// Cores that it uses.
-    pub cores: u32,
-    /// Load mode.
-    pub mode: Mode,
-    /// Host memory in bytes.
-    pub host_bytes: u64,
-    /// Device memory in bytes.
-    pub device_bytes: u64,
-    /// Inferences that may be in flight.
-    pub depth: u32,
-    /// Session that loaded it; 0 for none.
-    pub session: u64,
-    /// Version of the NEFF's format.
-    pub version: (u64, u64),
-    /// Inputs and outputs.
-    pub tensors: Vec<TensorInfo>,
-    /// Inferences in flight.
-    pub in_flight: usize,
-}
+pub use info::{Mode, ModelInfo, ModelState};
 
 /// What all models share.
 #[derive(Debug)]
@@ -193,27 +142,6 @@ impl Model {
             State::Loaded => ModelState::Loaded,
             State::Started | State::Stopping => ModelState::Started,
             State::Failed(_) => ModelState::Failed,
-        }
-    }
-
-    pub(crate) fn info(&self) -> ModelInfo {
-        let ports = self.plan.inputs.iter().chain(&self.plan.outputs);
-        ModelInfo {
-            id: self.id,
-            group: self.group,
-            uuid: self.uuid,
-            name: self.name.clone(),
-            state: self.state(),
-            first_core: self.first_core,
-            cores: self.cores,
-            mode: self.mode,
-            host_bytes: self.host_bytes,
-            device_bytes: self.memory.iter().flat_map(|(_, _, parts)| parts).sum(),
-            depth: self.depth,
-            session: self.session,
-            version: self.version,
-            tensors: ports.map(|port| port.info.clone()).collect(),
-            in_flight: self.live().jobs.len(),
         }
     }
 
@@ -410,53 +338,6 @@ impl Model {
         }
     }
 
-    /// Inputs and outputs of a request against those of the model.
-    fn check(&self, request: Request) -> Result<Checked, Failure> {
-        const PLACE: &str = "TDRV:io_queue_prepare_input";
-        let bad = |text: String| Failure::new(Code::BadInput, PLACE, text);
-        let mut inputs = Vec::new();
-        for port in self.plan.inputs.iter().filter(|port| port.used) {
-            let name = &port.info.name;
-            let given = request.inputs.iter().rev().find(|(given, _)| given == name);
-            let Some((_, input)) = given else {
-                let expected = self.plan.inputs.iter().filter(|port| port.used).count();
-                let received = request.inputs.len();
-                let count =
-                    format!("Wrong number of ifmaps, expected: {expected}, received: {received}");
-                return Err(bad(count).then(PLACE, format!("input {name} is missing")));
-            };
-            let expected = port.info.bytes;
-            let value = match input {
-                Input::Inline(data) => {
-                    let received = u64::try_from(data.bytes().len()).unwrap_or(u64::MAX);
-                    if received != expected {
-                        return Err(bad(format!(
-                            "Invalid data length for [{name}], received {received}, expected {expected}"
-                        )));
-                    }
-                    Value::Inline(data.clone())
-                }
-                Input::Shared(buffer) => {
-                    buffer.check(name, expected, false).map_err(bad)?;
-                    Value::Shared(Arc::clone(buffer), expected)
-                }
-            };
-            inputs.push((port.value, value));
-        }
-        // inputs that the compiler found a way without are known by name
-        for (name, _) in &request.inputs {
-            if !self.plan.inputs.iter().any(|port| port.info.name == *name) {
-                return Err(bad(format!("the model has no input {name:?}")));
-            }
-        }
-        for (name, buffer) in &request.outputs {
-            let port = self.plan.outputs.iter().find(|port| port.info.name == *name);
-            let port = port.ok_or_else(|| bad(format!("the model has no output {name:?}")))?;
-            buffer.check(name, port.info.bytes, true).map_err(bad)?;
-        }
-        Ok((Values::new(&self.plan, inputs), request.outputs))
-    }
-
     /// Ends an inference, once; tells whether this call did.
     pub(crate) fn finish(
         &self,
@@ -497,5 +378,3 @@ impl Model {
         true
     }
 }
-
-type Checked = (Values, Vec<(String, Arc<crate::shared::SharedBuffer>)>);
