@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use neuron_core::instance::InstanceType;
@@ -204,6 +205,7 @@ impl Plan {
             log: Arc::clone(&self.log),
             sim,
             ending: ending.clone(),
+            sessions: AtomicU64::new(0),
             drain,
         };
         let (health, health_service) = tonic_health::server::health_reporter();

@@ -403,3 +403,104 @@ async fn models_are_listed_by_the_extension() {
     client.start(StartRequest { h_nn: nn(0) }).await.unwrap();
     daemon.line("[NRTD:start] ping");
 }
+
+/// Two programs of the real compiler in two groups, against what they compute:
+/// a product of ones, and attention of equal scores, which is the mean of V.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn real_programs_run_side_by_side() {
+    let daemon = Daemon::start(&[]);
+    let mut client = daemon.client().await;
+    let mut models = Vec::new();
+    for (name, cores) in [("matmul-small", 2), ("attn-fused-fp32-512", 2)] {
+        let neff = std::fs::read(neuron_tests::fixture(format!("profiles/{name}.neff"))).unwrap();
+        let create = CreateEgRequest { nc_count: cores, session_id: 0 };
+        let group = client.create_eg(create).await.unwrap().into_inner().h_eg.unwrap().id;
+        let mut messages = upload(&neff, group, 0, 4);
+        let params = ModelParams { timeout: Some(U32 { data: 100 }), ..ModelParams::default() };
+        messages.push(LoadRequest { content: Some(Content::ModelParams(params)) });
+        let loaded = client.load(tokio_stream::iter(messages)).await.unwrap().into_inner();
+        good(loaded.status);
+        let h_nn = loaded.h_nn;
+        good(client.start(StartRequest { h_nn }).await.unwrap().into_inner().status);
+        models.push(h_nn);
+    }
+    let ones: Vec<u8> = [0x00, 0x3c].repeat(128 * 256);
+    let product = InferRequest {
+        h_nn: models[0],
+        ifmap: vec![inline("x", &ones), inline("y", &ones)],
+        ..InferRequest::default()
+    };
+    // V of row r and key k is r + k / 512, so its mean is r + 511 / 1024
+    let v: Vec<u8> = (0..128)
+        .flat_map(|row| (0..512).map(move |key| row as f32 + key as f32 / 512.0))
+        .flat_map(f32::to_le_bytes)
+        .collect();
+    let zeros = vec![0; v.len()];
+    let attention = InferRequest {
+        h_nn: models[1],
+        ifmap: vec![inline("q_ref", &zeros), inline("k_ref", &zeros), inline("v_ref", &v)],
+        ..InferRequest::default()
+    };
+    let mut other = daemon.client().await;
+    let attention = tokio::spawn(async move { other.infer(attention).await });
+    let answer = client.infer(product).await.unwrap().into_inner();
+    good(answer.status);
+    let Some(infer_io::Data::Buf(data)) = &answer.ofmap[0].data else { panic!() };
+    assert_eq!((answer.ofmap[0].name.as_str(), data.len()), ("output0", 128 * 128 * 2));
+    assert!(data.chunks(2).all(|half| half == [0x00, 0x5c]), "256.0 everywhere");
+    let answer = attention.await.unwrap().unwrap().into_inner();
+    good(answer.status);
+    let Some(infer_io::Data::Buf(data)) = &answer.ofmap[0].data else { panic!() };
+    assert_eq!(data.len(), 512 * 128 * 4);
+    for (at, bytes) in data.chunks(4).enumerate() {
+        let found = f32::from_le_bytes(bytes.try_into().unwrap());
+        let wanted = (at % 128) as f32 + 511.0 / 1024.0;
+        assert!((found - wanted).abs() < 1e-3, "{at}: {found}, not {wanted}");
+    }
+}
+
+/// A model that waits for ever fails alone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deadlock_is_the_matter_of_its_model() {
+    let daemon = Daemon::start(&[]);
+    let mut client = daemon.client().await;
+    let neff = Chain::new("stuck", &[Node::Deadlock]).build();
+    let stuck = load(&mut client, &neff, 0, 0).await.h_nn.unwrap().id;
+    let fine = load(&mut client, &copy(), 0, 0).await.h_nn.unwrap().id;
+    let (code, details) =
+        status(client.infer(request(stuck, 1)).await.unwrap().into_inner().status);
+    assert_eq!(code, 5);
+    assert!(details.contains("deadlock: core 0 SP slot 2"), "{details}");
+    assert!(details.ends_with("[NRTD:infer] error: 5\n"), "{details}");
+    let (code, _) = status(client.infer(request(stuck, 1)).await.unwrap().into_inner().status);
+    assert_eq!(code, 8);
+    let answer = client.infer(request(fine, 7)).await.unwrap().into_inner();
+    assert_eq!(output(answer), [7; 64]);
+    let h_nn = nn(stuck);
+    let (code, _) = status(client.start(StartRequest { h_nn }).await.unwrap().into_inner().status);
+    assert_eq!(code, 8);
+    good(client.stop(StopRequest { h_nn }).await.unwrap().into_inner().status);
+    good(client.unload(UnloadRequest { h_nn }).await.unwrap().into_inner().status);
+}
+
+/// Peak memory of the daemon in KiB.
+fn peak(daemon: &Daemon) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
+    let line = text.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// A large NEFF is in memory once while it is received and looked at.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_large_neff_is_not_held_twice() {
+    const SIZE: usize = 32 << 20;
+    let daemon = Daemon::start(&[]);
+    let mut client = daemon.client().await;
+    let neff = Chain::new("large", &[Node::Copy(1)]).build_with(SIZE);
+    assert!(neff.len() > SIZE);
+    let before = peak(&daemon);
+    let loaded = load(&mut client, &neff, 0, 0).await;
+    good(loaded.status);
+    let grown = (peak(&daemon) - before) << 10;
+    assert!(grown > SIZE as u64 && grown < SIZE as u64 * 5 / 4, "grown by {grown} bytes");
+}

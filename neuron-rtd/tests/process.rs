@@ -196,6 +196,12 @@ async fn without_devices_every_call_says_so() {
         assert_eq!(code, 6, "{details}");
         assert!(details.contains("--source sim:inf1.6xlarge"), "{details}");
     }
+    // a session opens, so that the client comes to ask for more
+    let open = tokio_stream::iter(Vec::<SessionMonitorRequest>::new());
+    let mut sessions = daemon.sessions().await;
+    let mut session = sessions.session_monitor(open).await.unwrap().into_inner();
+    assert_eq!(session.message().await.unwrap().unwrap().session_id, 1);
+    assert_eq!(session.message().await.unwrap(), None);
     let version = GetVersionRequest::default();
     let version = client.get_version(version).await.unwrap().into_inner();
     assert_eq!(version.runtime_version.unwrap().full_version, "0.1.0");

@@ -38,12 +38,13 @@ fn all() -> Result<Vec<Generated>> {
     Ok(files)
 }
 
-/// Test programs that write and compare code made from proto files: package,
-/// test and the variable that makes it write. They are tests so that neither
-/// the packages nor this one pay for the generators.
+/// Test programs that write and compare what they make: code from proto files,
+/// the pages of a daemon that this program should not have to build. Package,
+/// test and the variable that makes it write.
 const CODE: &[(&str, &str, &str)] = &[
     ("neuron-core", "ntff_generated", "NTFF_REGENERATE"),
     ("rtd-api", "generated", "NEURON_REGENERATE"),
+    ("neuron-rtd", "generated", "NEURON_REGENERATE"),
 ];
 
 /// `cargo xtask gen`.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 macro_rules! codes {
-    ($($name:ident $number:literal $text:literal;)*) => {
+    ($($name:ident $number:literal $text:literal $meaning:literal;)*) => {
         /// Outcome of a call: the numbers of `status.code`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
@@ -23,27 +23,48 @@ macro_rules! codes {
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
             }
+
+            /// What it means and what to do, one line.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$name => $meaning,)* }
+            }
         }
     };
 }
 
 codes! {
-    Ok 0 "NERR_OK";
-    Fail 1 "NERR_FAIL";
-    Invalid 2 "NERR_INVALID";
-    InvalidHandle 3 "NERR_INVALID_HANDLE";
-    Resource 4 "NERR_RESOURCE";
-    Timeout 5 "NERR_TIMEOUT";
-    HwError 6 "NERR_HW_ERROR";
-    QueueFull 7 "NERR_QUEUE_FULL";
-    FailedState 8 "NERR_FAILED_STATE";
-    ResourceNc 9 "NERR_RESOURCE_NC";
-    UnsupportedVersion 10 "NERR_UNSUPPORTED_VERSION";
-    Pending 1000 "NERR_INFER_PENDING";
-    Cancelled 1001 "NERR_INFER_CANCELLED";
-    BadInput 1002 "NERR_INFER_BAD_INPUT";
-    NumErr 1003 "NERR_INFER_COMPLETED_WITH_NUM_ERR";
-    WithErr 1004 "NERR_INFER_COMPLETED_WITH_ERR";
+    Ok 0 "NERR_OK"
+        "success";
+    Fail 1 "NERR_FAIL"
+        "an unspecific failure; the details say what";
+    Invalid 2 "NERR_INVALID"
+        "a bad NEFF, or a request that cannot be in this state";
+    InvalidHandle 3 "NERR_INVALID_HANDLE"
+        "a model, group, session, cookie or mapping that does not exist, or a model that does not run";
+    Resource 4 "NERR_RESOURCE"
+        "host or device memory or another resource is missing";
+    Timeout 5 "NERR_TIMEOUT"
+        "the inference took longer than the model's timeout; stop and start the model";
+    HwError 6 "NERR_HW_ERROR"
+        "a device failed, or the daemon has none: then every call gives this";
+    QueueFull 7 "NERR_QUEUE_FULL"
+        "as many inferences are in flight as the model may have; try again";
+    FailedState 8 "NERR_FAILED_STATE"
+        "the model has failed, or the daemon is ending; stop and start the model";
+    ResourceNc 9 "NERR_RESOURCE_NC"
+        "too few free NeuronCores; the details say who holds them";
+    UnsupportedVersion 10 "NERR_UNSUPPORTED_VERSION"
+        "a NEFF of a newer version or for unknown hardware";
+    Pending 1000 "NERR_INFER_PENDING"
+        "the inference is not done";
+    Cancelled 1001 "NERR_INFER_CANCELLED"
+        "the inference was given up because its model was stopped";
+    BadInput 1002 "NERR_INFER_BAD_INPUT"
+        "an input or output is missing, unknown or of another size";
+    NumErr 1003 "NERR_INFER_COMPLETED_WITH_NUM_ERR"
+        "done, with NaN in an output; the outputs are delivered";
+    WithErr 1004 "NERR_INFER_COMPLETED_WITH_ERR"
+        "the program stopped with an error; the details say core, engine and slot";
 }
 
 /// Class of an error of an inference.

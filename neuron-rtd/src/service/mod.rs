@@ -15,6 +15,7 @@ mod session;
 mod stream;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use neuron_core::sim::Sim;
 use rtd_runtime::{Code, Failure, Runtime};
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) sim: Option<Sim>,
     /// Becomes true when the daemon ends.
     pub(crate) ending: watch::Receiver<bool>,
+    /// Last session without a runtime.
+    pub(crate) sessions: AtomicU64,
     /// Asks the daemon to drain.
     pub(crate) drain: tokio::sync::mpsc::Sender<()>,
 }

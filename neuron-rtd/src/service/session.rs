@@ -1,6 +1,8 @@
 //! `session_monitor` (neuron-rtd.md §1.7): the answer comes at once, before any
 //! request, and the session lives as long as the stream.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use rtd_api::nmgr_session_manager_server::NmgrSessionManager;
 use rtd_api::{SessionMonitorRequest, SessionMonitorResponse};
 use rtd_runtime::{Level, Runtime};
@@ -20,12 +22,14 @@ impl NmgrSessionManager for Service {
         &self,
         request: Request<Streaming<SessionMonitorRequest>>,
     ) -> Result<Response<Self::session_monitorStream>, Status> {
-        let runtime = match self.runtime() {
-            Ok(runtime) => runtime.clone(),
-            Err(failure) => return Err(Status::failed_precondition(failure.to_string())),
-        };
+        let runtime = self.runtime().ok().cloned();
         let (send, receive) = mpsc::channel(1);
-        let session_id = runtime.open_session();
+        // without a runtime a client gets its session too, so that its next
+        // call tells it why
+        let session_id = match &runtime {
+            Some(runtime) => runtime.open_session(),
+            None => self.0.sessions.fetch_add(1, Relaxed).wrapping_add(1),
+        };
         let runtime_version = Some(super::version());
         let hello = SessionMonitorResponse { session_id, runtime_version };
         // there is room: nothing was sent yet
@@ -39,7 +43,7 @@ impl Service {
     /// Follows a session's stream to its end, then gives back what it owns.
     async fn follow(
         self,
-        runtime: Runtime,
+        runtime: Option<Runtime>,
         session: u64,
         mut stream: Streaming<SessionMonitorRequest>,
         send: mpsc::Sender<Result<SessionMonitorResponse, Status>>,
@@ -65,7 +69,7 @@ impl Service {
             );
             self.0.log.line(Level::Info, PLACE, &text);
         }
-        if self.0.config.session_cleanup {
+        if let Some(runtime) = runtime.filter(|_| self.0.config.session_cleanup) {
             let closed = tokio::task::spawn_blocking(move || runtime.close_session(session));
             let _ = closed.await;
         }

@@ -9,7 +9,7 @@ use neuron_core::isa::body::control::EventSemaphore;
 use neuron_core::isa::body::dma::DmaDirect;
 use neuron_core::isa::event::WaitMode;
 use neuron_core::isa::{Engine, Instruction, Opcode};
-use neuron_core::neff::Builder;
+use neuron_core::neff::{Builder, Packing};
 
 /// A node of the chain.
 #[derive(Debug, Clone, Copy)]
@@ -82,7 +82,16 @@ impl Chain {
 
     /// The file.
     pub fn build(&self) -> Vec<u8> {
+        self.build_with(0)
+    }
+
+    /// The file, with a member of so many bytes that nothing uses, as a bare tar.
+    pub fn build_with(&self, unused: usize) -> Vec<u8> {
         let mut builder = Builder::new(1);
+        if unused > 0 {
+            builder.packing = Packing::Bare;
+            builder.add("unused.bin", vec![7; unused]).unwrap();
+        }
         builder.header.set_name(self.name);
         builder.header.set_build_version("tests");
         let mut nodes = vec![
