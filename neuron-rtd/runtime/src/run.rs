@@ -2,49 +2,85 @@
 //!
 //! A step does one inference at a time, in the order in which they arrive; so
 //! inferences keep their order from step to step, and several are in
-//! different steps at once.
+//! different steps at once. A step that is idle may also be claimed by the
+//! thread that posts, for an inference so short that handing it over would
+//! take longer than to run it.
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use crate::job::Job;
 
 #[derive(Debug, Default)]
 struct Queue {
-    state: Mutex<(VecDeque<Arc<Job>>, bool)>,
+    state: Mutex<State>,
     ready: Condvar,
 }
 
+#[derive(Debug, Default)]
+struct State {
+    jobs: VecDeque<Arc<Job>>,
+    /// Somebody does an inference here.
+    busy: bool,
+    closed: bool,
+}
+
 impl Queue {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn push(&self, job: Arc<Job>) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if !state.1 {
-            state.0.push_back(job);
+        let mut state = self.state();
+        if !state.closed {
+            state.jobs.push_back(job);
             drop(state);
             self.ready.notify_one();
         }
     }
 
-    /// The next inference; `None` once closed.
+    /// The next inference, and the step with it; `None` once closed.
     fn pop(&self) -> Option<Arc<Job>> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         loop {
-            if state.1 {
+            if state.closed {
                 return None;
             }
-            if let Some(job) = state.0.pop_front() {
+            if !state.busy
+                && let Some(job) = state.jobs.pop_front()
+            {
+                state.busy = true;
                 return Some(job);
             }
             state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
+    /// Takes the step if it is idle and nobody waits for it.
+    fn claim(&self) -> bool {
+        let mut state = self.state();
+        let idle = !state.closed && !state.busy && state.jobs.is_empty();
+        state.busy |= idle;
+        idle
+    }
+
+    /// Gives the step back.
+    fn release(&self) {
+        let mut state = self.state();
+        state.busy = false;
+        let next = !state.jobs.is_empty();
+        drop(state);
+        if next {
+            self.ready.notify_one();
+        }
+    }
+
     fn close(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.1 = true;
-        state.0.clear();
+        let mut state = self.state();
+        state.closed = true;
+        state.jobs.clear();
         drop(state);
         self.ready.notify_all();
     }
@@ -73,6 +109,7 @@ impl Run {
             let body = move || {
                 while let Some(job) = own.queues.get(step).and_then(Queue::pop) {
                     work(&own, step, job);
+                    own.release(step);
                 }
             };
             match std::thread::Builder::new().name(format!("{name}.{step}")).spawn(body) {
@@ -94,6 +131,18 @@ impl Run {
     pub(crate) fn push(&self, step: usize, job: Arc<Job>) {
         if let Some(queue) = self.queues.get(step) {
             queue.push(job);
+        }
+    }
+
+    /// Takes a step that is idle; then [`Self::release`] must follow.
+    pub(crate) fn claim(&self, step: usize) -> bool {
+        self.queues.get(step).is_some_and(Queue::claim)
+    }
+
+    /// Gives a step back.
+    pub(crate) fn release(&self, step: usize) {
+        if let Some(queue) = self.queues.get(step) {
+            queue.release();
         }
     }
 

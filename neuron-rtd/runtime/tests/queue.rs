@@ -234,7 +234,7 @@ fn results_that_are_not_fetched_fill_the_queue() {
     let runtime = software();
     let id = started(&runtime, &[Node::Copy(1)], 2, 60);
     let mut cookies = Vec::new();
-    for n in 0..6 {
+    for n in 0..4 {
         cookies.push(runtime.post(request(id, n)).unwrap());
         until("it is done", || runtime.completed(&cookies).unwrap().len() == cookies.len());
     }
@@ -279,5 +279,41 @@ fn counters_of_eight_clients_add_up() {
     for core in 0..2 {
         assert_eq!(runtime.core_snapshot(core).unwrap().counter(completed), 400);
     }
+    runtime.shut_down();
+}
+
+/// A model whose inferences take no time runs where it is asked, and many
+/// threads that ask keep out of each other's way.
+#[test]
+fn short_inferences_run_on_the_thread_that_asks() {
+    let runtime = software();
+    let id = started(&runtime, &[Node::Cpu("identity")], 16, 60);
+    let here = std::thread::current().id();
+    let (send, receive) = std::sync::mpsc::channel();
+    until("it runs here", || {
+        let send = send.clone();
+        let done = move |_| send.send(std::thread::current().id()).unwrap();
+        runtime.post_with(request(id, 1), done).unwrap();
+        receive.recv().unwrap() == here
+    });
+    let before = runtime.snapshot().inferences;
+    std::thread::scope(|scope| {
+        for client in 0..8_u8 {
+            let runtime = &runtime;
+            scope.spawn(move || {
+                for n in 0..200_u8 {
+                    let byte = n ^ client;
+                    let outcome = if n % 3 == 0 {
+                        runtime.wait(runtime.post(request(id, byte & 0x7e)).unwrap())
+                    } else {
+                        runtime.infer(request(id, byte & 0x7e))
+                    };
+                    assert_eq!(outcome.failure, None);
+                    assert_eq!(outcome.outputs[0].1, [byte & 0x7e; 64]);
+                }
+            });
+        }
+    });
+    assert_eq!(runtime.snapshot().inferences - before, 1600);
     runtime.shut_down();
 }

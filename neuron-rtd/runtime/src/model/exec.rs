@@ -1,5 +1,6 @@
 //! A step of an inference, on the thread of that step.
 
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
@@ -12,6 +13,7 @@ use crate::job::{Job, Value};
 use crate::plan::{Port, Step, Work};
 use crate::request::Outcome;
 use crate::run::Run;
+use crate::stats::nanos;
 
 const PLACE: &str = "TDRV:kbl_exec_wait";
 
@@ -28,6 +30,7 @@ impl Model {
             self.shared.deadlines.add(end, job.cookie, job);
         }
         let result = self.inputs(step, job).and_then(|inputs| self.work(step, job, inputs));
+        self.last_nanos.store(nanos(now.elapsed()), Relaxed);
         let outputs = match result {
             Ok(outputs) => outputs,
             Err(fault) => return self.broken(job, fault),

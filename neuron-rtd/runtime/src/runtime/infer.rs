@@ -18,7 +18,8 @@ impl Runtime {
     }
 
     /// Accepts an inference; `done` is called once with its outcome, on the
-    /// thread that ends it, and must not wait for anything.
+    /// thread that ends it, and must not wait for anything. For a model whose
+    /// inferences are very short that may be this thread, before this returns.
     ///
     /// # Errors
     ///
