@@ -42,4 +42,5 @@ pub(crate) fn add_stages(stages: &mut Stages) {
             .run()
     });
     stages.run("generated files", generated::compare);
+    stages.run("generated code", generated::compare_code);
 }

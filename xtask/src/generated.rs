@@ -10,7 +10,7 @@ use clap::Command;
 use clap_complete::Shell;
 
 use crate::metric_page;
-use crate::run::{root, say};
+use crate::run::{Run, root, say};
 
 /// A tool whose man pages and completions are made: its crate, and the
 /// `command()` that the crate exports.
@@ -38,9 +38,30 @@ fn all() -> Result<Vec<Generated>> {
     Ok(files)
 }
 
+/// Test programs that write and compare what they make: code from proto files,
+/// the pages of a daemon that this program should not have to build. Package,
+/// test and the variable that makes it write.
+const CODE: &[(&str, &str, &str)] = &[
+    ("neuron-core", "ntff_generated", "NTFF_REGENERATE"),
+    ("rtd-api", "generated", "NEURON_REGENERATE"),
+    ("neuron-rtd", "generated", "NEURON_REGENERATE"),
+];
+
 /// `cargo xtask gen`.
 pub(crate) fn write() -> Result<()> {
-    write_below(root(), &all()?)
+    write_below(root(), &all()?)?;
+    CODE.iter()
+        .try_for_each(|(package, test, variable)| code(package, test).env(variable, "1").run())
+}
+
+/// Fails if code is not what the proto files give.
+pub(crate) fn compare_code() -> Result<()> {
+    CODE.iter().try_for_each(|(package, test, _)| code(package, test).run())
+}
+
+fn code(package: &str, test: &str) -> Run {
+    let args = ["--quiet", "-p", package, "--all-features", "--test", test];
+    Run::cargo("test").args(args)
 }
 
 /// Fails if a file is not what would be written.

@@ -1,0 +1,203 @@
+//! A step of an inference, on the thread of that step.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+use neuron_core::neff::dtype;
+
+use super::Model;
+use crate::backend::{NodeFault, Tensors};
+use crate::failure::{Code, Failure, Subtype};
+use crate::job::{Job, Value};
+use crate::plan::{Port, Step, Work};
+use crate::request::Outcome;
+use crate::run::Run;
+use crate::stats::nanos;
+
+const PLACE: &str = "TDRV:kbl_exec_wait";
+
+impl Model {
+    /// Does one step of an inference and hands it on.
+    pub(super) fn step(self: &Arc<Self>, run: &Arc<Run>, number: usize, job: &Arc<Job>) {
+        let Some(step) = self.plan.steps.get(number) else { return };
+        if !job.begin() {
+            return;
+        }
+        let now = Instant::now();
+        let end = now.checked_add(self.timeout).unwrap_or(now);
+        if job.deadline.set(end).is_ok() {
+            self.shared.deadlines.add(end, job.cookie, job);
+        }
+        let result = self.inputs(step, job).and_then(|inputs| self.work(step, job, inputs));
+        self.last_nanos.store(nanos(now.elapsed()), Relaxed);
+        let outputs = match result {
+            Ok(outputs) => outputs,
+            Err(fault) => return self.broken(job, fault),
+        };
+        if !job.is_pending() {
+            return;
+        }
+        let mut values = job.values.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ready = Vec::new();
+        for (bytes, (_, value)) in outputs.into_iter().zip(&step.gives) {
+            ready.extend(values.put(&self.plan, *value, Value::Own(bytes)));
+        }
+        values.steps_left = values.steps_left.saturating_sub(1);
+        let last = values.steps_left == 0;
+        drop(values);
+        for next in ready {
+            run.push(next, Arc::clone(job));
+        }
+        if last {
+            self.complete(job);
+        }
+    }
+
+    fn inputs(&self, step: &Step, job: &Job) -> Result<Vec<Vec<u8>>, NodeFault> {
+        let taken: Vec<Option<Value>> = {
+            let mut values = job.values.lock().unwrap_or_else(PoisonError::into_inner);
+            step.takes.iter().map(|(_, value, _)| values.take(*value)).collect()
+        };
+        let mut inputs = Vec::new();
+        for (value, (name, _, _)) in taken.into_iter().zip(&step.takes) {
+            let bytes =
+                value.ok_or_else(|| String::from("has no value")).and_then(Value::into_bytes);
+            inputs.push(bytes.map_err(|reason| bad_input(format!("input {name}: {reason}")))?);
+        }
+        Ok(inputs)
+    }
+
+    /// Runs the node; its outputs are in the order of the step's.
+    fn work(
+        &self,
+        step: &Step,
+        job: &Job,
+        inputs: Vec<Vec<u8>>,
+    ) -> Result<Vec<Arc<Vec<u8>>>, NodeFault> {
+        match &step.work {
+            Work::Cpu(op) => {
+                let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+                Ok(vec![Arc::new(op.run(&inputs))])
+            }
+            Work::Neuron { node, first_core, cores } => {
+                let names = step.takes.iter().map(|(name, _, _)| name.clone());
+                let inputs: Tensors = names.zip(inputs).collect();
+                let from = Instant::now();
+                let result = node.run(&inputs);
+                self.shared.stats.busy(*first_core, *cores, from.elapsed());
+                let done = result?;
+                if let Some(nanos) = done.device_nanos {
+                    let mut values = job.values.lock().unwrap_or_else(PoisonError::into_inner);
+                    let sum = values.device_nanos.unwrap_or(0).saturating_add(nanos);
+                    values.device_nanos = Some(sum);
+                }
+                let outputs: std::collections::BTreeMap<String, Arc<Vec<u8>>> =
+                    done.outputs.into_iter().map(|(name, data)| (name, Arc::new(data))).collect();
+                let output = |(name, _): &(String, usize)| {
+                    outputs.get(name).map(Arc::clone).ok_or_else(|| NodeFault {
+                        code: Code::WithErr,
+                        subtype: Subtype::Runtime,
+                        text: format!("node {} gave no output {name}", step.name),
+                        fatal: false,
+                    })
+                };
+                step.gives.iter().map(output).collect()
+            }
+        }
+    }
+
+    /// A step failed.
+    fn broken(&self, job: &Arc<Job>, fault: NodeFault) {
+        let text = match fault.code {
+            Code::BadInput => fault.text,
+            _ => format!("Error notifications found on {}: {}", fault.text, fault.subtype.name()),
+        };
+        let number = fault.code.number();
+        let sync =
+            format!(" Sync Infer Completion failed for cookie: {:#x}, err: {number}", job.cookie);
+        let failure = Failure::new(fault.code, PLACE, text)
+            .then(PLACE, sync)
+            .then("NMGR:exec_wait", format!("Inference completed with err: {number}"));
+        let subtype = (fault.code != Code::BadInput).then_some(fault.subtype);
+        self.finish(job, Outcome::failed(failure.clone()), subtype, false);
+        if fault.fatal {
+            self.fail(&failure);
+        }
+    }
+
+    /// All steps are done: outputs go where they should.
+    fn complete(&self, job: &Arc<Job>) {
+        let taken: Vec<Option<Value>> = {
+            let mut values = job.values.lock().unwrap_or_else(PoisonError::into_inner);
+            self.plan.outputs.iter().map(|port| values.take(port.value)).collect()
+        };
+        let mut outcome = Outcome {
+            failure: None,
+            outputs: Vec::new(),
+            written: Vec::new(),
+            latency: std::time::Duration::ZERO,
+        };
+        let mut nan = Vec::new();
+        for (value, port) in taken.into_iter().zip(&self.plan.outputs) {
+            let name = &port.info.name;
+            let bytes =
+                value.ok_or_else(|| String::from("has no value")).and_then(Value::into_bytes);
+            let bytes = match bytes {
+                Ok(bytes) => bytes,
+                Err(reason) => {
+                    return self.broken(job, bad_input(format!("output {name}: {reason}")));
+                }
+            };
+            if self.shared.settings.numerical_errors && has_nan(port, &bytes) {
+                nan.push(name.clone());
+            }
+            match job.sinks.iter().rev().find(|(sink, _)| sink == name) {
+                Some((_, buffer)) => {
+                    if let Err(reason) = buffer.write(&bytes) {
+                        return self.broken(job, bad_input(format!("output {name}: {reason}")));
+                    }
+                    outcome.written.push((name.clone(), Arc::clone(buffer), port.info.bytes));
+                }
+                None => outcome.outputs.push((name.clone(), bytes)),
+            }
+        }
+        let mut subtype = None;
+        if !nan.is_empty() {
+            let core =
+                self.plan.home().map_or_else(|| "the host".to_owned(), |nc| format!("NC {nc}"));
+            let text = format!(
+                "Error notifications found on {core}: {}: NaN in output {}",
+                Subtype::Numerical.name(),
+                nan.join(", ")
+            );
+            subtype = Some(Subtype::Numerical);
+            outcome.failure = Some(
+                Failure::new(Code::NumErr, PLACE, text)
+                    .then("NMGR:exec_wait", "Inference completed with err: 1003"),
+            );
+        }
+        self.finish(job, outcome, subtype, false);
+    }
+}
+
+fn bad_input(text: String) -> NodeFault {
+    NodeFault { code: Code::BadInput, subtype: Subtype::None, text, fatal: false }
+}
+
+/// Whether a tensor of a floating-point type holds a NaN.
+fn has_nan(port: &Port, bytes: &[u8]) -> bool {
+    let word = port.info.dtype.as_deref().unwrap_or_default();
+    let halves = |infinity: u16| {
+        let mut halves = bytes.as_chunks().0.iter().map(|half| u16::from_le_bytes(*half));
+        halves.any(|half| half & 0x7fff > infinity)
+    };
+    match (word, dtype(word).1) {
+        ("float32" | "float32r", 4) => {
+            bytes.as_chunks().0.iter().any(|word| f32::from_le_bytes(*word).is_nan())
+        }
+        ("bfloat16", 2) => halves(0x7f80),
+        ("float16", 2) => halves(0x7c00),
+        _ => false,
+    }
+}

@@ -1,0 +1,152 @@
+//! Models by handle: start, stop, unload.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+use super::Runtime;
+use crate::failure::{Code, Failure};
+use crate::journal::Level;
+use crate::model::{Model, ModelInfo, ModelState};
+use crate::stats::Metric;
+
+impl Runtime {
+    pub(crate) fn model(&self, id: u32) -> Result<Arc<Model>, Failure> {
+        self.tables().models.get(&id).cloned().ok_or_else(|| unknown_model(id))
+    }
+
+    /// All models.
+    pub fn models(&self) -> Vec<ModelInfo> {
+        let models: Vec<Arc<Model>> = self.tables().models.values().cloned().collect();
+        models.iter().map(|model| model.info()).collect()
+    }
+
+    /// One model.
+    ///
+    /// # Errors
+    ///
+    /// When there is none of this handle.
+    pub fn model_info(&self, id: u32) -> Result<ModelInfo, Failure> {
+        Ok(self.model(id)?.info())
+    }
+
+    /// Starts a model; nothing when it runs.
+    ///
+    /// # Errors
+    ///
+    /// An unknown model; one that has failed; another one of its group runs.
+    pub fn start(&self, id: u32) -> Result<(), Failure> {
+        const PLACE: &str = "NMGR:dlr_kelf_start";
+        let from = Instant::now();
+        let model = self.model(id)?;
+        self.check_serving()?;
+        let _control = model.control.lock().unwrap_or_else(PoisonError::into_inner);
+        {
+            let mut tables = self.tables();
+            if !tables.models.contains_key(&id) {
+                return Err(unknown_model(id));
+            }
+            if let Some(group) = model.group {
+                let running = tables.groups.get(group, PLACE)?.running;
+                let other = running.filter(|other| *other != id);
+                let active = other.and_then(|other| tables.models.get(&other));
+                if let Some(other) = active.filter(|other| other.state() == ModelState::Started) {
+                    let text = format!(
+                        "Model ({}) of EG({group}) is running; stop it before ({id})",
+                        other.id
+                    );
+                    return Err(Failure::new(Code::Invalid, PLACE, text));
+                }
+                tables.groups.get_mut(group, PLACE)?.running = Some(id);
+            }
+        }
+        let before = model.state();
+        let started = model.start();
+        if started.is_ok() && before == ModelState::Loaded {
+            self.shared().stats.starts.fetch_add(1, Relaxed);
+            self.shared().stats.measure(Metric::StartLatency, from.elapsed().as_secs_f64());
+            self.models_changed();
+            self.say(Level::Info, PLACE, &format!("Started model ({id})"));
+        }
+        started
+    }
+
+    /// Stops a model: cancels what is queued, waits for what runs.
+    ///
+    /// # Errors
+    ///
+    /// An unknown model.
+    pub fn stop(&self, id: u32) -> Result<(), Failure> {
+        let model = self.model(id)?;
+        let _control = model.control.lock().unwrap_or_else(PoisonError::into_inner);
+        self.stop_locked(&model);
+        Ok(())
+    }
+
+    fn stop_locked(&self, model: &Model) {
+        let from = Instant::now();
+        let before = model.state();
+        model.stop();
+        if let Some(group) = model.group
+            && let Some(group) = self.tables().groups.all.get_mut(&group)
+            && group.running == Some(model.id)
+        {
+            group.running = None;
+        }
+        if before != ModelState::Loaded {
+            self.shared().stats.stops.fetch_add(1, Relaxed);
+            self.shared().stats.measure(Metric::StopLatency, from.elapsed().as_secs_f64());
+            self.models_changed();
+            self.say(Level::Info, "NMGR:dlr_kelf_stop", &format!("Stopped model ({})", model.id));
+        }
+    }
+
+    /// Unloads a model, stopping it first if need be.
+    ///
+    /// # Errors
+    ///
+    /// An unknown model.
+    pub fn unload(&self, id: u32) -> Result<(), Failure> {
+        let from = Instant::now();
+        let model = self.model(id)?;
+        let _control = model.control.lock().unwrap_or_else(PoisonError::into_inner);
+        // somebody else may have been faster
+        if !self.tables().models.contains_key(&id) {
+            return Err(unknown_model(id));
+        }
+        self.stop_locked(&model);
+        self.tables().models.remove(&id);
+        self.shared().cookies.forget(|job| job.model.upgrade().is_some_and(|of| of.id == id));
+        let handles =
+            std::mem::take(&mut *model.handles.lock().unwrap_or_else(PoisonError::into_inner));
+        self.release(handles);
+        if let Some(group) = model.group {
+            self.leave_group(group);
+        }
+        self.shared().stats.unloads.fetch_add(1, Relaxed);
+        self.shared().stats.measure(Metric::UnloadLatency, from.elapsed().as_secs_f64());
+        self.models_changed();
+        self.say(Level::Info, "NMGR:dlr_kelf_unload", &format!("Unloaded model ({id})"));
+        Ok(())
+    }
+
+    /// Unloads every model and removes every group, of all clients.
+    pub fn unload_all(&self) {
+        let ids: Vec<u32> = self.tables().models.keys().copied().collect();
+        std::thread::scope(|scope| {
+            for id in ids {
+                // one that somebody else unloads meanwhile is gone as well
+                scope.spawn(move || self.unload(id).is_ok());
+            }
+        });
+        let mut tables = self.tables();
+        let groups: Vec<u32> = tables.groups.all.keys().copied().collect();
+        for group in groups {
+            self.abandon_group(&mut tables, group);
+        }
+    }
+}
+
+fn unknown_model(id: u32) -> Failure {
+    Failure::new(Code::InvalidHandle, "NMGR:kmgr_find_model", format!("Failed to find model: {id}"))
+}
