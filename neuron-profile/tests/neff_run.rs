@@ -126,3 +126,20 @@ fn what_is_no_neff_is_said() {
     assert_eq!(code, Some(1));
     assert!(err.contains("rule file-short"), "{err}");
 }
+
+/// A cut file has one program of two, and a changed one other numbers: neither
+/// gives results.
+#[test]
+fn damaged_files_do_not_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = fs::read(fixture("matmul-small.neff")).unwrap();
+    let mut changed = whole.clone();
+    changed[5000] ^= 1;
+    for (bytes, rule) in [(&whole[..30_000], "rule data-size"), (&changed, "rule digest")] {
+        fs::write(folder.path().join("a.neff"), bytes).unwrap();
+        let output = tool(folder.path(), &["run", "a.neff", "--fill", "random"]);
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{rule}");
+        assert!(err.contains(rule) && err.lines().count() == 1, "{err}");
+    }
+}

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use neuron_core::neff::{Usage, shown};
+use neuron_core::neff::{Neff, Options, Usage, shown};
 use neuron_core::sys::file_map::FileBytes;
 use npu::time::Timing;
 use npu::{Program, TensorInfo, Tensors};
@@ -63,6 +63,9 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let name = open::name(&args.file);
     let bytes = open::bytes(&args.file)?;
     open::is_neff(&bytes, &name)?;
+    // A cut or changed file would run as far as its programs are there, and
+    // give numbers that look right: it is refused as a loader refuses it.
+    Neff::open(&bytes, &Options::strict()).with_context(|| name.clone())?;
     let program = Program::from_neff(&bytes).with_context(|| name.clone())?;
     let tensors = inputs(args, &program).with_context(|| name.clone())?;
     let (results, summary) = if args.no_timing {
