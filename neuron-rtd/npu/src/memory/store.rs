@@ -25,6 +25,8 @@ fn spare<T>(act: impl FnOnce(&mut Vec<Vec<u8>>) -> T) -> T {
 pub(super) struct Store {
     pub(super) bytes: Vec<u8>,
     written: Vec<bool>,
+    /// From the first piece that is noted to the last.
+    between: Range<usize>,
 }
 
 impl Store {
@@ -35,12 +37,13 @@ impl Store {
             Some(kept.swap_remove(index))
         };
         let bytes = spare(same).unwrap_or_else(|| vec![0; size]);
-        Self { bytes, written: vec![false; size.div_ceil(PIECE)] }
+        Self { bytes, written: vec![false; size.div_ceil(PIECE)], between: usize::MAX..0 }
     }
 
     /// Notes that these bytes will be written.
     pub(super) fn note(&mut self, range: Range<usize>) {
         let pieces = range.start / PIECE..range.end.div_ceil(PIECE).min(self.written.len());
+        self.between = self.between.start.min(pieces.start)..self.between.end.max(pieces.end);
         if let Some(pieces) = self.written.get_mut(pieces) {
             pieces.fill(true);
         }
@@ -53,7 +56,8 @@ impl Drop for Store {
             return;
         }
         let mut bytes = std::mem::take(&mut self.bytes);
-        for (piece, written) in bytes.chunks_mut(PIECE).zip(&self.written) {
+        let pieces = bytes.chunks_mut(PIECE).zip(&self.written).take(self.between.end);
+        for (piece, written) in pieces.skip(self.between.start) {
             if *written {
                 piece.fill(0);
             }
