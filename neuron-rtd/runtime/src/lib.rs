@@ -53,6 +53,6 @@ pub use load::LoadParams;
 pub use model::{Mode, ModelInfo, ModelState};
 pub use plan::TensorInfo;
 pub use request::{Data, Input, Outcome, Request};
-pub use runtime::{Runtime, Settings};
+pub use runtime::{DeviceMemory, Runtime, Settings};
 pub use shared::SharedBuffer;
 pub use stats::{Aggregate, CoreSnapshot, Metric, Snapshot};

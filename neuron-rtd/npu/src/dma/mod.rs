@@ -257,6 +257,13 @@ impl Job {
         };
         self.transfers.iter().all(load)
     }
+
+    /// Bytes that it reads or writes, whichever is more.
+    pub(crate) fn bytes(&self) -> u64 {
+        let side = |side: &Side| side.bytes().unwrap_or_default() as u64;
+        let transfers = self.transfers.iter();
+        transfers.map(|transfer| side(&transfer.from).max(side(&transfer.to))).sum()
+    }
 }
 
 #[cfg(test)]

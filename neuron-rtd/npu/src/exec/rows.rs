@@ -104,3 +104,64 @@ pub(super) fn copy(state: &mut State, src: &Operand, dst: &Operand) {
         dst.write_bytes(&mut state.memory, first, rows);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::Element;
+    use neuron_core::instance::Arch;
+    use neuron_core::isa::address::{Addr4, Pattern};
+
+    const PARTS: usize = 40;
+    const WIDTH: u16 = 130;
+
+    fn operand(state: &State, partition: u8, step: i16, element: Element) -> Operand {
+        let byte = if step < 0 { 8 * u32::from(WIDTH) } else { 64 };
+        let start = Addr4::sbuf(partition, byte).unwrap();
+        let pattern = Pattern { start, steps: [step], counts: [WIDTH] };
+        Operand::find(&state.memory, &pattern, PARTS, element).unwrap()
+    }
+
+    /// A result may lie over its operand, in the same or in other partitions.
+    #[test]
+    fn operands_are_read_before_results_are_written() {
+        for element in [Element::Fp32, Element::Bf16, Element::Int32, Element::Uint8] {
+            for (from, to, step) in
+                [(0, 0, 1), (0, 1, 1), (1, 0, 1), (0, 17, 1), (3, 4, -1), (0, 60, 2)]
+            {
+                let mut state = State::new(Arch::V3);
+                let src = operand(&state, from, 1, element);
+                let dst = operand(&state, to, step, element);
+                let number = |index: usize, at: usize| ((index * 7 + at * 3) % 97) as f32;
+                let rows: Vec<Vec<f32>> = (0..PARTS)
+                    .map(|index| (0..usize::from(WIDTH)).map(|at| number(index, at)).collect())
+                    .collect();
+                src.write_rows(&mut state.memory, 0, &rows.concat());
+                let before = state.clone();
+                let read = |state: &State| -> Vec<Vec<f32>> {
+                    (0..PARTS).map(|index| dst.read(&state.memory, index)).collect()
+                };
+                copy(&mut state, &src, &dst);
+                assert_eq!(read(&state), rows, "{element:?} {from} {to} {step}");
+                let mut state = before.clone();
+                map(&mut state, &src, &dst, |first, rows| {
+                    for (index, row) in (first..).zip(rows.chunks_mut(usize::from(WIDTH))) {
+                        row.iter_mut().for_each(|value| *value += index as f32);
+                    }
+                });
+                let sum = |index: usize, row: &[f32]| -> Vec<f32> {
+                    row.iter().map(|value| value + index as f32).collect()
+                };
+                let sums: Vec<_> = rows.iter().enumerate().map(|(i, row)| sum(i, row)).collect();
+                assert_eq!(read(&state), sums, "{element:?} {from} {to} {step}");
+                let mut state = before.clone();
+                map_two(&mut state, [&src, &src], &dst, |_, rows, others| {
+                    rows.iter_mut().zip(others).for_each(|(value, other)| *value += other);
+                });
+                let twice: Vec<Vec<f32>> =
+                    rows.iter().map(|row| row.iter().map(|value| value * 2.0).collect()).collect();
+                assert_eq!(read(&state), twice, "{element:?} {from} {to} {step}");
+            }
+        }
+    }
+}

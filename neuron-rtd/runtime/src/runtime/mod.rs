@@ -3,6 +3,7 @@
 mod groups;
 mod infer;
 mod maps;
+mod memory;
 mod models;
 mod publish;
 
@@ -12,6 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use self::maps::Map;
+pub use self::memory::DeviceMemory;
 use crate::backend::Backend;
 use crate::cookies::Cookies;
 use crate::cores::Cores;
