@@ -28,6 +28,13 @@ pub trait Source: std::fmt::Debug {
     /// refused is in [`Sample::problems`].
     fn sample(&mut self, wanted: Wanted) -> Result<Sample>;
 
+    /// What can be read without devices: identity, CPUs and memory of the
+    /// host. For tools that go on where [`Self::sample`] finds no device.
+    fn bare(&mut self, wanted: Wanted) -> Sample {
+        let _ = wanted;
+        Sample::default()
+    }
+
     /// Files and directories whose change means that a new reading is worth
     /// while. Empty when the source can only be polled.
     fn watch_paths(&self) -> Vec<PathBuf> {

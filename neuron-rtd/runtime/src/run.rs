@@ -4,7 +4,8 @@
 //! inferences keep their order from step to step, and several are in
 //! different steps at once. A step that is idle may also be claimed by the
 //! thread that posts, for an inference so short that handing it over would
-//! take longer than to run it.
+//! take longer than to run it; that thread then also does a few of those that
+//! arrive meanwhile.
 
 use std::collections::VecDeque;
 use std::io;
@@ -36,8 +37,12 @@ impl Queue {
         let mut state = self.state();
         if !state.closed {
             state.jobs.push_back(job);
+            // who is busy here looks again before it goes
+            let idle = !state.busy;
             drop(state);
-            self.ready.notify_one();
+            if idle {
+                self.ready.notify_one();
+            }
         }
     }
 
@@ -64,6 +69,15 @@ impl Queue {
         let idle = !state.closed && !state.busy && state.jobs.is_empty();
         state.busy |= idle;
         idle
+    }
+
+    /// The next inference for who has claimed the step; without one the step
+    /// is given back.
+    fn more(&self) -> Option<Arc<Job>> {
+        let mut state = self.state();
+        let job = state.jobs.pop_front();
+        state.busy = job.is_some();
+        job
     }
 
     /// Gives the step back.
@@ -137,6 +151,12 @@ impl Run {
     /// Takes a step that is idle; then [`Self::release`] must follow.
     pub(crate) fn claim(&self, step: usize) -> bool {
         self.queues.get(step).is_some_and(Queue::claim)
+    }
+
+    /// The next inference of a step that was claimed; without one it is given
+    /// back.
+    pub(crate) fn more(&self, step: usize) -> Option<Arc<Job>> {
+        self.queues.get(step).and_then(Queue::more)
     }
 
     /// Gives a step back.

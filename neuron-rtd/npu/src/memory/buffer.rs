@@ -27,6 +27,12 @@ impl Buffer {
         self.size
     }
 
+    /// Bytes of a page: all of them, or as many as the buffer ends with.
+    fn room(&self, page: u64) -> usize {
+        let left = self.size.saturating_sub(page.saturating_mul(PAGE as u64));
+        usize::try_from(left).map_or(PAGE, |left| left.min(PAGE))
+    }
+
     fn check(&self, offset: i64, length: usize) -> Result<u64, Fault> {
         let range = || {
             let start = u64::try_from(offset).ok()?;
@@ -88,7 +94,7 @@ impl Buffer {
                     self.pages.insert(page, Arc::from(now));
                 }
                 None => {
-                    let mut bytes = vec![0; PAGE];
+                    let mut bytes = vec![0; self.room(page)];
                     if let Some(into) = bytes.get_mut(inside..inside + now.len()) {
                         into.copy_from_slice(now);
                     }

@@ -14,9 +14,12 @@ const PIECE: usize = 2 << 10;
 /// Most stores that are kept: the memories of eight cores.
 const MOST: usize = 16;
 
-static SPARE: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
+/// Bytes, and which pieces of them were written: none.
+type Spare = (Vec<u8>, Vec<bool>);
 
-fn spare<T>(act: impl FnOnce(&mut Vec<Vec<u8>>) -> T) -> T {
+static SPARE: Mutex<Vec<Spare>> = Mutex::new(Vec::new());
+
+fn spare<T>(act: impl FnOnce(&mut Vec<Spare>) -> T) -> T {
     act(&mut SPARE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -25,22 +28,26 @@ fn spare<T>(act: impl FnOnce(&mut Vec<Vec<u8>>) -> T) -> T {
 pub(super) struct Store {
     pub(super) bytes: Vec<u8>,
     written: Vec<bool>,
+    /// From the first piece that is noted to the last.
+    between: Range<usize>,
 }
 
 impl Store {
     /// So many bytes, all zero.
     pub(super) fn zeros(size: usize) -> Self {
-        let same = |kept: &mut Vec<Vec<u8>>| {
-            let index = kept.iter().position(|bytes| bytes.len() == size)?;
+        let same = |kept: &mut Vec<Spare>| {
+            let index = kept.iter().position(|(bytes, _)| bytes.len() == size)?;
             Some(kept.swap_remove(index))
         };
-        let bytes = spare(same).unwrap_or_else(|| vec![0; size]);
-        Self { bytes, written: vec![false; size.div_ceil(PIECE)] }
+        let fresh = || (vec![0; size], vec![false; size.div_ceil(PIECE)]);
+        let (bytes, written) = spare(same).unwrap_or_else(fresh);
+        Self { bytes, written, between: usize::MAX..0 }
     }
 
     /// Notes that these bytes will be written.
     pub(super) fn note(&mut self, range: Range<usize>) {
         let pieces = range.start / PIECE..range.end.div_ceil(PIECE).min(self.written.len());
+        self.between = self.between.start.min(pieces.start)..self.between.end.max(pieces.end);
         if let Some(pieces) = self.written.get_mut(pieces) {
             pieces.fill(true);
         }
@@ -53,12 +60,14 @@ impl Drop for Store {
             return;
         }
         let mut bytes = std::mem::take(&mut self.bytes);
-        for (piece, written) in bytes.chunks_mut(PIECE).zip(&self.written) {
-            if *written {
+        let mut written = std::mem::take(&mut self.written);
+        let noted = written.get_mut(self.between.clone()).unwrap_or_default();
+        for (piece, written) in bytes.chunks_mut(PIECE).skip(self.between.start).zip(noted) {
+            if std::mem::take(written) {
                 piece.fill(0);
             }
         }
-        spare(|kept| kept.push(bytes));
+        spare(|kept| kept.push((bytes, written)));
     }
 }
 
@@ -80,6 +89,6 @@ mod tests {
             store.note(size..size + 100);
             assert_eq!(store.clone().bytes, store.bytes);
         }
-        assert!(spare(|kept| kept.iter().filter(|bytes| bytes.len() == size).count()) > 0);
+        assert!(spare(|kept| kept.iter().filter(|(bytes, _)| bytes.len() == size).count()) > 0);
     }
 }

@@ -55,6 +55,10 @@ pub(crate) struct Live {
 /// nanoseconds: about what it takes to wake another thread (our choice).
 const SHORT: u64 = 50_000;
 
+/// Most inferences that a thread that posts runs before it goes on: its own,
+/// and those of others that came meanwhile.
+const MOST_AT_ONCE: usize = 8;
+
 /// How long a result waits to be fetched once others need its room.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -304,6 +308,12 @@ impl Model {
         if !keep && self.is_short() && run.claim(0) {
             drop(live);
             self.step(&run, 0, &job);
+            for _ in 1..MOST_AT_ONCE {
+                match run.more(0) {
+                    Some(next) => self.step(&run, 0, &next),
+                    None => return Ok(cookie),
+                }
+            }
             run.release(0);
             return Ok(cookie);
         }
