@@ -5,8 +5,10 @@ use std::fmt;
 
 use crate::failure::{Code, Failure, Subtype};
 
+pub mod nrt;
 mod software;
 
+pub use nrt::Nrt;
 pub use software::Software;
 
 /// Bytes of tensors by name.
