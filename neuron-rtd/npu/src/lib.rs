@@ -125,6 +125,7 @@ pub mod dma;
 pub mod errors;
 mod exec;
 pub mod fault;
+pub mod fuzz;
 pub mod geometry;
 mod hbm;
 pub mod memory;
@@ -138,7 +139,7 @@ pub mod time;
 
 pub use fault::Fault;
 pub use hbm::Place;
-pub use observer::{At, Observer};
+pub use observer::{At, Cancel, Observer};
 pub use program::{CoreProgram, LoadError, Program, TensorInfo};
 pub use run::{Limits, Tensors};
 pub use stop::{Blocked, Stop};

@@ -33,13 +33,16 @@ pub struct Limits {
     pub output_bytes: u64,
     /// Packets of all DMA engines together, in a timed run.
     pub packets: u64,
+    /// Bytes that all transfers together move.
+    pub moved_bytes: u64,
 }
 
 impl Default for Limits {
-    /// 2^32 instructions, 8 GiB of outputs, 2^32 packets: what real programs
-    /// need stays far below (our choice).
+    /// 2^32 instructions, 8 GiB of outputs, 2^32 packets, 2^44 bytes moved: what
+    /// real programs need stays far below (our choice).
     fn default() -> Self {
-        Self { instructions: 1 << 32, output_bytes: 8 << 30, packets: 1 << 32 }
+        let (instructions, packets) = (1 << 32, 1 << 32);
+        Self { instructions, output_bytes: 8 << 30, packets, moved_bytes: 1 << 44 }
     }
 }
 
@@ -69,12 +72,18 @@ impl Program {
         let mut cores: Vec<Core<'_>> =
             self.cores.iter().map(|core| Core::new(core, self)).collect();
         let (mut done, mut gathering) = (0, Gathering::default());
+        let mut bytes_left = limits.moved_bytes;
         loop {
+            if observer.cancelled() {
+                return Err(Stop::Cancelled);
+            }
             let before = done;
             let (mut blocked, mut moved, mut posts) = (Vec::new(), false, Vec::new());
             for (index, core) in cores.iter_mut().enumerate() {
                 let (count, hbm) = (self.cores.len(), &mut hbm);
-                let mut turn = Turn { core: index, cores: count, hbm, observer: &mut *observer };
+                let (observer, bytes_left) = (&mut *observer, &mut bytes_left);
+                let mut turn =
+                    Turn { core: index, cores: count, hbm, observer, limits, bytes_left };
                 for engine in Engine::ALL {
                     match turn.step(core, engine)? {
                         Step::Ran => done += 1,
@@ -211,6 +220,9 @@ struct Turn<'t> {
     cores: usize,
     hbm: &'t mut Hbm,
     observer: &'t mut dyn Observer,
+    limits: &'t Limits,
+    /// Bytes that transfers may still move.
+    bytes_left: &'t mut u64,
 }
 
 impl Turn<'_> {
@@ -295,6 +307,8 @@ impl Turn<'_> {
                 continue;
             };
             any = true;
+            let left = self.bytes_left.checked_sub(job.bytes());
+            *self.bytes_left = left.ok_or(Stop::MovedBytes(self.limits.moved_bytes))?;
             let stop = |fault| Stop::Transfer { core: self.core, queue: queue.clone(), fault };
             for transfer in &job.transfers {
                 transfer.perform(&mut core.state.memory, self.hbm).map_err(stop)?;

@@ -211,6 +211,15 @@ pub struct Job {
     pub event: Option<u8>,
 }
 
+impl Job {
+    /// Bytes that it reads or writes, whichever is more.
+    pub(crate) fn bytes(&self) -> u64 {
+        let side = |side: &Side| side.bytes().unwrap_or_default() as u64;
+        let transfers = self.transfers.iter();
+        transfers.map(|transfer| side(&transfer.from).max(side(&transfer.to))).sum()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -147,7 +147,7 @@ impl Lane {
                     }
                 }
             }
-            Kind::MatMul(_) => time = time.max(self.array.read),
+            Kind::MatMul { .. } => time = time.max(self.array.read),
             // a DRAIN waits for everything before it
             Kind::Control(_)
                 if plan.instruction.header.opcode == neuron_core::isa::Opcode::DRAIN =>
@@ -190,7 +190,7 @@ impl Lane {
                 let end = loaded + cost.load_fixed;
                 Span { start, read: loaded, end, ready: start + cost.issue }
             }
-            Kind::MatMul(full) => {
+            Kind::MatMul { full, .. } => {
                 let loaded = self.array.loaded.saturating_sub(cost.load_overlap);
                 let begin = start.max(self.array.free).max(loaded);
                 let stream = throttle.stream(begin, full);

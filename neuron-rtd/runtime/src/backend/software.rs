@@ -8,8 +8,10 @@
 use std::sync::atomic::AtomicBool;
 
 use neuron_core::neff::Usage;
-use npu::time::{FileInfo, Timing, Trace, write_ntff};
-use npu::{LoadError, Program, Stop};
+use neuron_core::ntff::Record;
+use neuron_core::ntff::messages::NotificationTraceType;
+use npu::time::{FileInfo, Sink, Timing, Trace, write_ntff};
+use npu::{Cancel, LoadError, Program, Stop};
 
 use super::{
     Backend, CoreCosts, Node, NodeCosts, NodeFault, NodeImage, NodeRun, NodeTensor, ProfileOrigin,
@@ -49,6 +51,26 @@ fn costs(program: &Program) -> Option<NodeCosts> {
     Some(NodeCosts { nanos: timed.summary.total.div_ceil(1000), cores })
 }
 
+/// Keeps what a timed run tells, and ends it early.
+struct Recorder<'a> {
+    trace: Trace,
+    cancel: Cancel<'a>,
+}
+
+impl Sink for Recorder<'_> {
+    fn cancelled(&self) -> bool {
+        Sink::cancelled(&self.cancel)
+    }
+
+    fn wants_records(&self) -> bool {
+        true
+    }
+
+    fn record(&mut self, core: usize, ring: NotificationTraceType, record: Record) {
+        self.trace.record(core, ring, record);
+    }
+}
+
 impl Backend for Software {
     fn name(&self) -> &'static str {
         "software NeuronCore"
@@ -84,8 +106,8 @@ impl Node for Ready {
         self.run_until(inputs, &AtomicBool::new(false))
     }
 
-    fn run_until(&self, inputs: &Tensors, _cancel: &AtomicBool) -> Result<NodeRun, NodeFault> {
-        match self.program.run_with(inputs, &self.limits, &mut ()) {
+    fn run_until(&self, inputs: &Tensors, cancel: &AtomicBool) -> Result<NodeRun, NodeFault> {
+        match self.program.run_with(inputs, &self.limits, &mut Cancel(cancel)) {
             Ok(outputs) => Ok(self.ran(outputs)),
             Err(stop) => Err(self.fault(&stop)),
         }
@@ -99,12 +121,13 @@ impl Node for Ready {
         &self,
         inputs: &Tensors,
         origin: &ProfileOrigin,
-        _cancel: &AtomicBool,
+        cancel: &AtomicBool,
     ) -> Result<(NodeRun, Vec<u8>), NodeFault> {
         let timing = Timing { limits: self.limits, ..Timing::of(&self.program) };
-        let mut trace = Trace::new();
-        let timed = self.program.run_timed(inputs, &timing, &mut trace);
+        let mut sink = Recorder { trace: Trace::new(), cancel: Cancel(cancel) };
+        let timed = self.program.run_timed(inputs, &timing, &mut sink);
         let timed = timed.map_err(|stop| self.fault(&stop))?;
+        let trace = sink.trace;
         let part = |text: &str| text.parse().unwrap_or(0);
         let info = FileInfo {
             neff_name: origin.name.clone(),
