@@ -160,7 +160,7 @@ impl Plan {
             cores,
             Box::new(Software::default()),
             Box::new(host),
-            self.config.settings,
+            self.config.settings.clone(),
             Arc::clone(&self.log) as Arc<dyn rtd_runtime::Journal>,
         )?;
         let text = format!(
@@ -387,7 +387,9 @@ impl Plan {
         );
         self.say(Level::Info, PLACE, &text);
         for group in runtime.groups() {
-            self.say(Level::Info, PLACE, &format!("{group:?}"));
+            let seed = runtime.seed(group.id).map(|seed| format!(", seed {seed}"));
+            let text = format!("{group:?}{}", seed.unwrap_or_default());
+            self.say(Level::Info, PLACE, &text);
         }
         for model in runtime.models() {
             let text = format!(
