@@ -181,7 +181,7 @@ impl Plan {
         let journal = Arc::clone(&self.log) as Arc<dyn rtd_runtime::Journal>;
         // memory and counters of the devices are libnrt's own matter
         let host = Box::new(());
-        let runtime = Runtime::new(cores, Box::new(nrt), host, self.config.settings, journal)?;
+        let runtime = Runtime::new(cores, Box::new(nrt), host, self.config.settings.clone(), journal)?;
         self.say(Level::Info, "NRTD:nrtd_main", &text);
         Ok(runtime)
     }
