@@ -18,11 +18,8 @@ pub type Tensors = BTreeMap<String, Vec<u8>>;
 pub struct NodeImage<'a> {
     /// Name of the node in the host graph.
     pub name: &'a str,
-    /// The NEFF.
+    /// A NEFF with this node's program only.
     pub neff: &'a [u8],
-    /// The member of the NEFF that lists this node's programs; `None` for the
-    /// only one.
-    pub kelf: Option<&'a str>,
     /// First core that it runs on, counted over the devices of the runtime.
     pub first_core: u32,
     /// Cores that it runs on.

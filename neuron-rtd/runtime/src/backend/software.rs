@@ -7,7 +7,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use neuron_core::neff::{Neff, Options, Usage};
+use neuron_core::neff::Usage;
 use neuron_core::ntff::Record;
 use neuron_core::ntff::messages::NotificationTraceType;
 use npu::time::{FileInfo, Sink, Timing, Trace, write_ntff};
@@ -77,10 +77,7 @@ impl Backend for Software {
     }
 
     fn load(&self, image: &NodeImage<'_>) -> Result<Box<dyn Node>, Failure> {
-        let options = Options::strict().holding_all();
-        let opened = Neff::open(image.neff, &options).map_err(LoadError::from);
-        let program = opened.and_then(|neff| Program::from_node(&neff, image.kelf));
-        let program = program.map_err(|error| {
+        let program = Program::from_neff(image.neff).map_err(|error| {
             let code = match error {
                 LoadError::Target => Code::UnsupportedVersion,
                 _ => Code::Invalid,

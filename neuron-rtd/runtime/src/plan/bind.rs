@@ -29,17 +29,13 @@ pub(crate) fn bind(
     let mut next_core = first_core;
     let mut works = Vec::new();
     for node in &outline.nodes {
-        let Some(kelf) = &node.kelf else {
+        let Some(_) = &node.kelf else {
             works.push(None);
             continue;
         };
-        let image = NodeImage {
-            name: &node.name,
-            neff: outline.bytes,
-            kelf: Some(kelf),
-            first_core: next_core,
-            cores: node.need,
-        };
+        let part = outline.part(node)?;
+        let neff = part.as_deref().unwrap_or(outline.bytes);
+        let image = NodeImage { name: &node.name, neff, first_core: next_core, cores: node.need };
         let ready = backend.load(&image).map_err(|failure| {
             failure.then(PLACE, format!("Failed to load subgraph {}", node.name))
         })?;

@@ -2,9 +2,7 @@
 //! many cores and how much memory each needs.
 
 use neuron_core::neff::doc::{Executor, Graph, VarKind};
-use neuron_core::neff::{
-    Mode, Model, Neff, Options, Problem, Report, Rule, Severity, Subgraph,
-};
+use neuron_core::neff::{Mode, Model, Neff, Options, Problem, Report, Rule, Severity, Subgraph};
 
 use crate::failure::{Code, Failure};
 
@@ -84,7 +82,7 @@ impl<'a> Outline<'a> {
 }
 
 /// A broken rule as the loader tells it.
-fn refused(problem: Problem) -> Failure {
+pub(super) fn refused(problem: Problem) -> Failure {
     match problem.rule {
         Rule::Major => {
             let received = problem.value.trim_start_matches("the version is ");
