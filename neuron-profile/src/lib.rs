@@ -1,5 +1,6 @@
 //! Looks into NEFF and NTFF files.
 
+pub mod export;
 pub mod neff;
 pub mod ntff;
 pub mod output;

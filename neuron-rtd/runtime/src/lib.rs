@@ -42,7 +42,7 @@ mod sessions;
 mod shared;
 mod stats;
 
-pub use backend::{Backend, Software};
+pub use backend::{Backend, Nrt, Software};
 pub use cores::{Core, Cores};
 pub use cpu::OPERATORS;
 pub use failure::{Code, Failure, Subtype};

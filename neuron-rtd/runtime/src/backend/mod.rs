@@ -6,8 +6,10 @@ use std::sync::atomic::AtomicBool;
 
 use crate::failure::{Code, Failure, Subtype};
 
+pub mod nrt;
 mod software;
 
+pub use nrt::Nrt;
 pub use software::Software;
 
 /// Bytes of tensors by name.
