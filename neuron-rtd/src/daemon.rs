@@ -180,8 +180,8 @@ impl Plan {
         let text = format!("{} with {} cores, {}", nrt.kind().name, cores.count(), nrt.library());
         let journal = Arc::clone(&self.log) as Arc<dyn rtd_runtime::Journal>;
         // memory and counters of the devices are libnrt's own matter
-        let host = Box::new(());
-        let runtime = Runtime::new(cores, Box::new(nrt), host, self.config.settings.clone(), journal)?;
+        let (host, settings) = (Box::new(()), self.config.settings.clone());
+        let runtime = Runtime::new(cores, Box::new(nrt), host, settings, journal)?;
         self.say(Level::Info, "NRTD:nrtd_main", &text);
         Ok(runtime)
     }

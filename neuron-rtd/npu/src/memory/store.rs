@@ -124,6 +124,8 @@ mod tests {
             store.note(size..size + 100);
             assert_eq!(store.clone().bytes(), store.bytes());
         }
-        assert!(spare(|kept| kept.iter().filter(|(bytes, _)| bytes.len() == size + LINE).count()) > 0);
+        assert!(
+            spare(|kept| kept.iter().filter(|(bytes, _)| bytes.len() == size + LINE).count()) > 0
+        );
     }
 }
