@@ -31,7 +31,8 @@ fn page(bytes: &[u8]) -> Arc<[u8]> {
 impl Drop for Buffer {
     fn drop(&mut self) {
         let pages = std::mem::take(&mut self.pages).into_values();
-        let mut own = pages.filter(|page| Arc::strong_count(page) == 1).peekable();
+        let own = |page: &Arc<[u8]>| page.len() == PAGE && Arc::strong_count(page) == 1;
+        let mut own = pages.filter(own).peekable();
         if own.peek().is_none() {
             return;
         }
@@ -126,7 +127,7 @@ impl Buffer {
                     self.pages.insert(number, page(now));
                 }
                 None => {
-                    let mut bytes = vec![0; self.room(page)];
+                    let mut bytes = vec![0; self.room(number)];
                     if let Some(into) = bytes.get_mut(inside..inside + now.len()) {
                         into.copy_from_slice(now);
                     }
