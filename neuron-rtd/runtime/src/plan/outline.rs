@@ -1,9 +1,12 @@
 //! What a NEFF says before anything of it is made ready: its nodes, and how
 //! many cores and how much memory each needs.
 
-use neuron_core::neff::doc::{Executor, Graph, VarKind};
+use std::collections::BTreeMap;
+
+use neuron_core::neff::doc::{Executor, Graph, GraphAttrs, KELF_FUNCTION, Names, Node, VarKind};
 use neuron_core::neff::{
     Builder, Mode, Model, Neff, Options, Packing, Problem, Report, Rule, Severity, Subgraph,
+    Tensor, Usage, node_tensors,
 };
 
 use crate::failure::{Code, Failure};
@@ -108,9 +111,57 @@ impl<'a> Outline<'a> {
                 builder.add(name, body).map_err(|problem| failed(problem.to_string()))?;
             }
         }
+        if let (Some(graph), Some(index)) = (&self.model.graph, node.index) {
+            let graph = serde_json::to_vec(&alone(graph, index, &node.name));
+            let graph = graph.map_err(|error| failed(error.to_string()))?;
+            builder.add("neff.json", graph).map_err(|problem| failed(problem.to_string()))?;
+        }
         let mut out = std::io::Cursor::new(Vec::new());
         builder.write(&mut out).map_err(|error| failed(error.to_string()))?;
         Ok(Some(out.into_inner()))
+    }
+}
+
+/// The graph of one Neuron node by itself, whose kelf member is `kelf-0.json`.
+fn alone(graph: &Graph, index: usize, name: &str) -> Graph {
+    let tensors = node_tensors(graph, index);
+    let (inputs, outputs): (Vec<&Tensor>, Vec<&Tensor>) =
+        tensors.iter().partition(|tensor| tensor.usage == Usage::Input);
+    let count = inputs.len() as u64;
+    let attribute = |key: &str, value: &str| (key.to_owned(), value.into());
+    let mut nodes: Vec<Node> = inputs
+        .iter()
+        .map(|tensor| Node { op: "null".to_owned(), name: tensor.name.clone(), ..Node::default() })
+        .collect();
+    nodes.push(Node {
+        op: "tvm_op".to_owned(),
+        name: name.to_owned(),
+        attrs: Some(BTreeMap::from([
+            attribute("func_name", KELF_FUNCTION),
+            attribute("kelf", "kelf-0.json"),
+            attribute("flatten_data", "0"),
+            attribute("num_inputs", &count.to_string()),
+            attribute("num_outputs", &outputs.len().to_string()),
+        ])),
+        inputs: (0..count).map(|input| vec![input, 0, 0]).collect(),
+        output_names: Some(Names::Many(outputs.iter().map(|tensor| tensor.name.clone()).collect())),
+        ..Node::default()
+    });
+    let all = || inputs.iter().chain(&outputs);
+    let shapes = all().map(|tensor| tensor.shape.clone().unwrap_or_default()).collect();
+    let words = all().map(|tensor| tensor.dtype.clone().unwrap_or_default()).collect();
+    let entries = count + outputs.len() as u64;
+    Graph {
+        nodes,
+        arg_nodes: (0..count).collect(),
+        heads: (0..outputs.len() as u64).map(|output| vec![count, output, 0]).collect(),
+        attrs: GraphAttrs {
+            shape: Some(("list_shape".to_owned(), shapes)),
+            dltype: Some(("list_str".to_owned(), words)),
+            ..GraphAttrs::default()
+        },
+        node_row_ptr: (0..=count).chain([entries]).collect(),
+        metadata: None,
     }
 }
 
