@@ -72,7 +72,7 @@
 //!
 //! Products, conversions and the exponential functions run in the vectors that
 //! the host has (SSE2, SSE4.2, AVX2 with FMA, AVX-512 of Ice Lake and Zen 4 on,
-//! NEON), and the rows of a large product on the threads of the rayon pool
+//! NEON), and the columns of a large product on the threads of the rayon pool
 //! around the caller. Neither changes a bit of a result: lanes and threads
 //! share results out, never the steps of one sum, and no step depends on what
 //! the host has. A host without fused multiply-add computes the same numbers

@@ -387,6 +387,7 @@ fn sums<S: Simd, const ROWS: usize, const VECTORS: usize, const FIRST: usize>(
 /// Stores sums, or adds them; tells whether there is NaN, an infinity or a
 /// number below the normal ones among the results.
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "so the sums stay in registers")]
 fn put<S: Simd, const ROWS: usize, const VECTORS: usize>(
     simd: S,
     sums: &[[S::f32s; VECTORS]; ROWS],
