@@ -23,6 +23,10 @@ fn spare<T>(act: impl FnOnce(&mut Vec<Spare>) -> T) -> T {
     act(&mut SPARE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// No piece: the first is after the last, so that any piece widens it.
+#[expect(clippy::reversed_empty_ranges, reason = "it widens to the first piece that is noted")]
+const NONE: Range<usize> = usize::MAX..0;
+
 /// Bytes of a line of the host's caches, where a store starts: a vector that
 /// crosses two of them takes twice as long.
 const LINE: usize = 64;
@@ -58,7 +62,7 @@ impl Store {
         };
         let fresh = || (vec![0; room], vec![false; size.div_ceil(PIECE)]);
         let (room, written) = spare(same).unwrap_or_else(fresh);
-        Self { room, size, written, between: usize::MAX..0 }
+        Self { room, size, written, between: NONE }
     }
 
     fn start(&self) -> usize {
