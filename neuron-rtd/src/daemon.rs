@@ -160,7 +160,7 @@ impl Plan {
             cores,
             Box::new(Software::default()),
             Box::new(host),
-            self.config.settings,
+            self.config.settings.clone(),
             Arc::clone(&self.log) as Arc<dyn rtd_runtime::Journal>,
         )?;
         let text = format!(
@@ -180,8 +180,8 @@ impl Plan {
         let text = format!("{} with {} cores, {}", nrt.kind().name, cores.count(), nrt.library());
         let journal = Arc::clone(&self.log) as Arc<dyn rtd_runtime::Journal>;
         // memory and counters of the devices are libnrt's own matter
-        let host = Box::new(());
-        let runtime = Runtime::new(cores, Box::new(nrt), host, self.config.settings, journal)?;
+        let (host, settings) = (Box::new(()), self.config.settings.clone());
+        let runtime = Runtime::new(cores, Box::new(nrt), host, settings, journal)?;
         self.say(Level::Info, "NRTD:nrtd_main", &text);
         Ok(runtime)
     }
@@ -387,7 +387,9 @@ impl Plan {
         );
         self.say(Level::Info, PLACE, &text);
         for group in runtime.groups() {
-            self.say(Level::Info, PLACE, &format!("{group:?}"));
+            let seed = runtime.seed(group.id).map(|seed| format!(", seed {seed}"));
+            let text = format!("{group:?}{}", seed.unwrap_or_default());
+            self.say(Level::Info, PLACE, &text);
         }
         for model in runtime.models() {
             let text = format!(

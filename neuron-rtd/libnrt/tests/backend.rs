@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use neuron_builder::models::Sample;
 use rtd_runtime::{Code, Data, Input, LoadParams, Nrt, Quiet, Request, Runtime, Settings};
-use support::{Lab, library, sample};
+use support::{Lab, is_profile, library, sample};
 
 /// Where this program does the work of a test: libnrt can be opened once in a
 /// process, and reads the environment.
@@ -85,6 +85,11 @@ fn models_run_through_our_own_library() {
             scope.spawn(|| (0..3).for_each(|_| run()));
         }
     });
+    let file = Path::new(&dir).join("mlp.ntff");
+    runtime.profile_into(id, file.clone()).unwrap();
+    run();
+    assert_eq!(runtime.profile_stop(id), Ok(vec![file.clone()]));
+    is_profile(&file);
     // several nodes, one of them on the host, on cores of their own
     let chain = Chain::new("chain", &[Node::Copy(1), Node::Cpu("relu"), Node::Copy(2)]).build();
     let other = runtime.load(&chain, &params).unwrap();

@@ -8,7 +8,7 @@ mod support;
 mod numpy;
 
 use neuron_builder::{Array, ElementType};
-use support::{Lab, done, sample};
+use support::{Lab, done, is_profile, sample};
 
 /// The published example's order of calls; the answer is NumPy's.
 #[test]
@@ -62,4 +62,14 @@ fn requests_need_not_be_waited_for() {
     let mut command = lab.command(lab.compile("asynchronous"));
     command.arg(lab.model("null")).env("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS", "4");
     done(&command.output().unwrap());
+}
+
+#[test]
+fn an_execution_is_profiled() {
+    let Some(lab) = Lab::new() else { return };
+    let mut command = lab.command(lab.compile("profile"));
+    let file = lab.path("profile.ntff");
+    command.arg(lab.model("null")).arg(&file).current_dir(lab.dir.path());
+    done(&command.output().unwrap());
+    is_profile(&file);
 }

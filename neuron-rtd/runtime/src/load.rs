@@ -24,6 +24,8 @@ pub struct LoadParams {
     pub timeout: Option<u32>,
     /// Inferences in flight; `None` or 0 for the default.
     pub ninfer: Option<u32>,
+    /// Whether the first inference after each start is profiled.
+    pub profile: bool,
 }
 
 /// First handle of a model.
@@ -188,8 +190,9 @@ impl Runtime {
         seat: &Seat,
     ) -> Result<Arc<Model>, Failure> {
         let shared_nc = seat.mode == Mode::SharedNc;
-        let plan = bind(outline, self.backend(), seat.first_core, shared_nc)?;
         let settings = &self.shared().settings;
+        let native = |name: &str| settings.native_cpu_nodes.iter().any(|known| known == name);
+        let plan = bind(outline, self.backend(), seat.first_core, shared_nc, &native)?;
         let given = |given: Option<u32>, default: u32| given.filter(|n| *n > 0).unwrap_or(default);
         let ninfer = given(params.ninfer, settings.ninfer).min(MOST_INFER);
         let (normal, most) = outline.needs();
@@ -206,6 +209,7 @@ impl Runtime {
             mode: seat.mode,
             ninfer,
             timeout: Duration::from_secs(u64::from(given(params.timeout, settings.timeout_sec))),
+            profile: params.profile,
             host_bytes: u64::try_from(outline.bytes.len()).unwrap_or(u64::MAX),
             memory: memory(outline, &plan, ninfer),
         };

@@ -9,6 +9,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -104,6 +105,8 @@ impl Queue {
 #[derive(Debug)]
 pub(crate) struct Run {
     queues: Vec<Queue>,
+    /// Nobody waits for what its threads still do.
+    given_up: AtomicBool,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -116,7 +119,8 @@ impl Run {
         work: impl Fn(&Arc<Self>, usize, Arc<Job>) + Send + Sync + 'static,
     ) -> io::Result<Arc<Self>> {
         let queues = (0..steps).map(|_| Queue::default()).collect();
-        let run = Arc::new(Self { queues, threads: Mutex::default() });
+        let run =
+            Arc::new(Self { queues, given_up: AtomicBool::new(false), threads: Mutex::default() });
         let work = Arc::new(work);
         for step in 0..steps {
             let (own, work) = (Arc::clone(&run), Arc::clone(&work));
@@ -166,8 +170,14 @@ impl Run {
         }
     }
 
+    /// Becomes true when nobody waits any more for what the threads do.
+    pub(crate) fn given_up(&self) -> &AtomicBool {
+        &self.given_up
+    }
+
     /// Lets the threads end once they are done with what they do now.
     pub(crate) fn close(&self) {
+        self.given_up.store(true, Relaxed);
         self.queues.iter().for_each(Queue::close);
     }
 

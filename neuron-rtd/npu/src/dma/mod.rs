@@ -49,37 +49,73 @@ impl Side {
     }
 
     /// Offsets of the runs, in walk order.
-    fn offsets(&self) -> impl Iterator<Item = i64> + '_ {
-        let mut offset = self.offset;
-        let mut indices = vec![0u64; self.counts.len()];
-        (0..self.runs().unwrap_or_default()).map(move |_| {
-            let now = offset;
-            for (index, (step, count)) in
-                indices.iter_mut().zip(self.steps.iter().zip(&self.counts))
-            {
+    fn offsets(&self) -> Pieces<'_> {
+        self.pieces(self.run)
+    }
+
+    /// Offsets of pieces of `size` bytes, of which runs are made.
+    fn pieces(&self, size: usize) -> Pieces<'_> {
+        let indices = vec![0; self.counts.len()];
+        let each = self.run.checked_div(size).unwrap_or_default() as u64;
+        let left = self.runs().unwrap_or_default().saturating_mul(each);
+        Pieces { side: self, size, indices, run: self.offset, inside: 0, left }
+    }
+
+    /// The same bytes in the same order, with runs that continue each other as
+    /// one.
+    fn joined(&self) -> Self {
+        let mut joined = self.clone();
+        while let (Some(step), Some(count)) = (joined.steps.first(), joined.counts.first()) {
+            let whole =
+                usize::try_from(*count).ok().and_then(|count| joined.run.checked_mul(count));
+            let continued = *count == 1 || i64::try_from(joined.run) == Ok(*step);
+            let Some(run) = whole.filter(|run| continued && *run as u64 <= MOST_BYTES) else {
+                break;
+            };
+            joined.run = run;
+            joined.steps.remove(0);
+            joined.counts.remove(0);
+        }
+        joined
+    }
+}
+
+/// See [`Side::pieces`].
+#[derive(Debug)]
+struct Pieces<'s> {
+    side: &'s Side,
+    size: usize,
+    indices: Vec<u64>,
+    /// Offset of the current run, and of the piece in it.
+    run: i64,
+    inside: usize,
+    left: u64,
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = i64;
+
+    #[inline]
+    fn next(&mut self) -> Option<i64> {
+        self.left = self.left.checked_sub(1)?;
+        let at = self.run.saturating_add(i64::try_from(self.inside).unwrap_or(i64::MAX));
+        self.inside += self.size;
+        if self.inside >= self.side.run {
+            self.inside = 0;
+            let walk = self.side.steps.iter().zip(&self.side.counts);
+            for (index, (step, count)) in self.indices.iter_mut().zip(walk) {
                 *index += 1;
                 if *index < *count {
-                    offset = offset.saturating_add(*step);
+                    self.run = self.run.saturating_add(*step);
                     break;
                 }
                 // back to the start of this dimension
                 let passed = i64::try_from(*index - 1).unwrap_or(i64::MAX);
-                offset = offset.saturating_sub(step.saturating_mul(passed));
+                self.run = self.run.saturating_sub(step.saturating_mul(passed));
                 *index = 0;
             }
-            now
-        })
-    }
-
-    /// Pieces of at most `most` bytes that lie in one run: offset and bytes.
-    fn pieces(&self, most: usize) -> impl Iterator<Item = (i64, usize)> + '_ {
-        let most = most.max(1);
-        self.offsets().flat_map(move |offset| {
-            (0..self.run).step_by(most).map(move |start| {
-                let at = i64::try_from(start).unwrap_or(i64::MAX);
-                (offset.saturating_add(at), most.min(self.run - start))
-            })
-        })
+        }
+        Some(at)
     }
 }
 
@@ -174,23 +210,25 @@ impl Transfer {
     /// different memories and the runs of one are made of those of the other;
     /// tells whether they are.
     fn copy(&self, memory: &mut OnChip, hbm: &mut Hbm) -> Result<bool, Fault> {
-        let (long, short) = (self.from.run.max(self.to.run), self.from.run.min(self.to.run));
-        if short == 0 || !long.is_multiple_of(short) {
+        // runs of SBUF stay: one lies in one partition
+        let (from, to) = match (self.from.place, self.to.place) {
+            (Place::Hbm { .. }, Place::Sbuf) => (self.from.joined(), self.to.clone()),
+            (Place::Sbuf, Place::Hbm { .. }) => (self.from.clone(), self.to.joined()),
+            _ => return Ok(false),
+        };
+        let (long, size) = (from.run.max(to.run), from.run.min(to.run));
+        if size == 0 || !long.is_multiple_of(size) {
             return Ok(false);
         }
-        let pieces = self.from.pieces(short).zip(self.to.pieces(short));
-        match (self.from.place, self.to.place) {
-            (Place::Hbm { .. }, Place::Sbuf) => {
-                for ((from, size), (to, _)) in pieces {
-                    self.from.place.read_hbm(hbm, from, memory.sbuf_run_mut(to, size)?)?;
-                }
+        let pieces = from.pieces(size).zip(to.pieces(size));
+        if to.place == Place::Sbuf {
+            for (at, into) in pieces {
+                from.place.read_hbm(hbm, at, memory.sbuf_run_mut(into, size)?)?;
             }
-            (Place::Sbuf, Place::Hbm { .. }) => {
-                for ((from, size), (to, _)) in pieces {
-                    self.to.place.write_hbm(hbm, to, memory.sbuf_run(from, size)?)?;
-                }
+        } else {
+            for (at, into) in pieces {
+                to.place.write_hbm(hbm, into, memory.sbuf_run(at, size)?)?;
             }
-            _ => return Ok(false),
         }
         Ok(true)
     }
@@ -212,6 +250,14 @@ pub struct Job {
 }
 
 impl Job {
+    /// Whether all that it writes is SBUF, from HBM.
+    pub(crate) fn only_loads(&self) -> bool {
+        let load = |transfer: &Transfer| {
+            transfer.from.place != Place::Sbuf && transfer.to.place == Place::Sbuf
+        };
+        self.transfers.iter().all(load)
+    }
+
     /// Bytes that it reads or writes, whichever is more.
     pub(crate) fn bytes(&self) -> u64 {
         let side = |side: &Side| side.bytes().unwrap_or_default() as u64;
