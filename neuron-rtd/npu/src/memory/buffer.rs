@@ -31,7 +31,8 @@ fn page(bytes: &[u8]) -> Arc<[u8]> {
 impl Drop for Buffer {
     fn drop(&mut self) {
         let pages = std::mem::take(&mut self.pages).into_values();
-        let mut own = pages.filter(|page| Arc::strong_count(page) == 1).peekable();
+        let own = |page: &Arc<[u8]>| page.len() == PAGE && Arc::strong_count(page) == 1;
+        let mut own = pages.filter(own).peekable();
         if own.peek().is_none() {
             return;
         }
