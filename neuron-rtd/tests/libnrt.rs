@@ -20,16 +20,16 @@ fn library() -> PathBuf {
 }
 
 /// A daemon for this machine's devices, through a libnrt.
-fn daemon(libnrt: &Path, cores: &str) -> Daemon {
+fn daemon(libnrt: &Path, configured: bool, cores: &str) -> Daemon {
     let dir = tempfile::tempdir().unwrap();
     let config = dir.path().join("config");
-    std::fs::write(&config, r#"{"rtd": {"init_attempts": 1}}"#).unwrap();
+    let rest = if configured { format!(r#", "libnrt": {libnrt:?}"#) } else { String::new() };
+    std::fs::write(&config, format!(r#"{{"rtd": {{"init_attempts": 1{rest}}}}}"#)).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_neuron-rtd"));
     command
         .args(["--source", "kernel", "-x", "-c"])
         .arg(&config)
-        .arg("--libnrt")
-        .arg(libnrt)
+        .args(["--libnrt".as_ref(), libnrt.as_os_str()].iter().skip(if configured { 2 } else { 0 }))
         .arg("-g")
         .arg(format!("unix:{}", dir.path().join("neuron.sock").display()))
         // what the library takes for the machine
@@ -49,7 +49,7 @@ fn daemon(libnrt: &Path, cores: &str) -> Daemon {
 
 #[tokio::test]
 async fn models_run_through_libnrt() {
-    let mut daemon = daemon(&library(), "4-11");
+    let mut daemon = daemon(&library(), true, "4-11");
     let line = daemon.line("[NRTD:nrtd_main] inf1.6xlarge with 8 cores, ");
     assert!(line.contains("libnrt.so 2.0.0.0"), "{line}");
     let mut client = daemon.client().await;
@@ -79,7 +79,7 @@ async fn models_run_through_libnrt() {
 
 #[tokio::test]
 async fn without_a_library_every_call_says_what_to_do() {
-    let mut daemon = daemon(Path::new("/nonexistent/libnrt.so.1"), "0");
+    let mut daemon = daemon(Path::new("/nonexistent/libnrt.so.1"), false, "0");
     let mut client = daemon.client().await;
     let made = client.create_eg(CreateEgRequest { nc_count: 1, session_id: 0 }).await.unwrap();
     let (code, details) = status(made.into_inner().status);
