@@ -65,6 +65,7 @@ pub const PARAMETERS: &[Parameter] = &[
     flag("rtd.auto_switch", false, "whether the start of a model stops the one of its group that runs"),
     text("rtd.profile_dir", "absolute path of a folder for profiles; without it there are none"),
     text("rtd.native_cpu_nodes", "names of native functions of CPU nodes, with commas; none of them is run"),
+    text("rtd.libnrt", "absolute path of the libnrt for --source kernel; --libnrt wins"),
     number("rtd.log_level", (5, 0, 7), "3 error, 4 warning, 5 info, 6 debug, 7 trace; -l wins"),
     number("rtd.init_attempts", (3, 1, 100), "attempts to get the devices, a second apart"),
     number("rtd.drain_sec", (30, 0, 3600), "seconds that SIGTERM leaves to inferences in flight"),
@@ -86,6 +87,7 @@ pub struct Config {
     pub init_attempts: u64,
     pub drain_sec: u64,
     pub keepalive_sec: u64,
+    pub libnrt: Option<PathBuf>,
 }
 
 impl Config {
@@ -103,10 +105,12 @@ impl Config {
         for parameter in PARAMETERS {
             found.push(value(&root, parameter)?);
         }
-        let folder = words(&root, "rtd.profile_dir");
-        if !folder.is_empty() && !Path::new(folder).is_absolute() {
-            return Err(format!("rtd.profile_dir is {folder:?}; it must be an absolute path"));
-        }
+        let absolute = |key: &str| match words(&root, key) {
+            "" => Ok(None),
+            path if Path::new(path).is_absolute() => Ok(Some(PathBuf::from(path))),
+            path => Err(format!("{key} is {path:?}; it must be an absolute path")),
+        };
+        let folder = absolute("rtd.profile_dir")?;
         let native = words(&root, "rtd.native_cpu_nodes").split(',').map(str::trim);
         let read = |key: &str| {
             let mut all = PARAMETERS.iter().zip(&found);
@@ -120,7 +124,7 @@ impl Config {
                 ninfer: narrow("rtd.ninfer"),
                 numerical_errors: read("rtd.numerical_errors") != 0,
                 auto_switch: read("rtd.auto_switch") != 0,
-                profile_folder: (!folder.is_empty()).then(|| PathBuf::from(folder)),
+                profile_folder: folder,
                 native_cpu_nodes: native.filter(|n| !n.is_empty()).map(str::to_owned).collect(),
             },
             max_neff_bytes: read("rtd.max_neff_bytes"),
@@ -132,6 +136,7 @@ impl Config {
             init_attempts: read("rtd.init_attempts"),
             drain_sec: read("rtd.drain_sec"),
             keepalive_sec: read("rtd.keepalive_sec"),
+            libnrt: absolute("rtd.libnrt")?,
         };
         Ok((config, unknown(&root)))
     }
@@ -241,6 +246,7 @@ mod tests {
             (r#"{"shmem_enabled": 1}"#, "must be true or false"),
             (r#"{"rtd": {"profile_dir": 7}}"#, "rtd.profile_dir is 7; it must be a text"),
             (r#"{"rtd": {"profile_dir": "here"}}"#, "must be an absolute path"),
+            (r#"{"rtd": {"libnrt": "libnrt.so.1"}}"#, "rtd.libnrt is \"libnrt.so.1\"; it must be"),
         ] {
             let error = Config::parse(text).unwrap_err();
             assert!(error.contains(said), "{text}: {error}");

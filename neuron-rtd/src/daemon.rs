@@ -92,7 +92,8 @@ impl Plan {
             Cores::new(kind, &devices).map_err(|failure| failure.lines().join("; "))?;
         }
         let config_path = (config_path, named);
-        let (level, libnrt) = (args.level, args.libnrt.clone());
+        let level = args.level;
+        let libnrt = args.libnrt.clone().or_else(|| config.libnrt.clone());
         Ok(Self { config, config_path, level, endpoint, spec, devices, libnrt, log })
     }
 

@@ -11,6 +11,7 @@ use crate::asynchronous::{Callback, Units};
 use crate::call::Fault;
 use crate::environment::{self, Machine, Wanted};
 use crate::log::Lines;
+use crate::profile::Profiles;
 use crate::seat::Seats;
 use crate::{model, set, tensor};
 
@@ -21,6 +22,7 @@ pub(crate) struct Session {
     pub(crate) runtime: Runtime,
     pub(crate) seats: Seats,
     pub(crate) units: Units,
+    pub(crate) profiles: Profiles,
     /// Executions under way at most, when `nrt_execute` does not wait.
     pub(crate) implicit_async: Option<usize>,
     pub(crate) callback: Mutex<Option<Callback>>,
@@ -111,6 +113,7 @@ impl Session {
             runtime,
             seats: Seats::default(),
             units: Units::default(),
+            profiles: Profiles::default(),
             implicit_async,
             callback: Mutex::new(None),
             closing: AtomicBool::new(false),

@@ -5,13 +5,18 @@
 
 mod support;
 
+#[path = "../../runtime/tests/support/neff.rs"]
+#[allow(dead_code, unreachable_pub, reason = "shared by tests")]
+mod neff;
+
+use neff::{Chain, Node};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
 use neuron_builder::models::Sample;
 use rtd_runtime::{Code, Data, Input, LoadParams, Nrt, Quiet, Request, Runtime, Settings};
-use support::{Lab, library, sample};
+use support::{Lab, is_profile, library, sample};
 
 /// Where this program does the work of a test: libnrt can be opened once in a
 /// process, and reads the environment.
@@ -80,16 +85,22 @@ fn models_run_through_our_own_library() {
             scope.spawn(|| (0..3).for_each(|_| run()));
         }
     });
+    let file = Path::new(&dir).join("mlp.ntff");
+    runtime.profile_into(id, file.clone()).unwrap();
+    run();
+    assert_eq!(runtime.profile_stop(id), Ok(vec![file.clone()]));
+    is_profile(&file);
     // several nodes, one of them on the host, on cores of their own
-    let mixed = sample("cpu-node");
-    let other = runtime.load(&mixed.built.bytes, &params).unwrap();
-    let first = runtime.model_info(other).unwrap().first_core;
-    assert_eq!(first, 1);
-    let given: Vec<(&str, Vec<u8>)> =
-        mixed.inputs.iter().map(|(name, array)| (name.as_str(), array.data().to_vec())).collect();
-    let outcome = runtime.infer(request(other, &given));
+    let chain = Chain::new("chain", &[Node::Copy(1), Node::Cpu("relu"), Node::Copy(2)]).build();
+    let other = runtime.load(&chain, &params).unwrap();
+    let model = runtime.model_info(other).unwrap();
+    assert_eq!((model.first_core, model.cores), (1, 3));
+    let numbers = |values: [f32; 16]| values.map(f32::to_le_bytes).concat();
+    let given = std::array::from_fn(|i| i as f32 - 8.0);
+    let outcome = runtime.infer(request(other, &[("x", numbers(given))]));
     assert_eq!(outcome.failure, None);
-    assert!(!outcome.outputs.is_empty());
+    assert_eq!(outcome.outputs[0].1, numbers(given.map(|value| value.max(0.0))));
+    runtime.unload(other).unwrap();
 
     // what goes wrong has the daemon's codes
     let short = runtime.infer(request(id, &[("x", vec![0; 4])])).failure.unwrap();

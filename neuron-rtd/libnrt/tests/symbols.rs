@@ -85,9 +85,10 @@ fn exactly_the_functions_of_the_headers_are_exported() {
 
 #[test]
 fn the_loader_knows_it_as_libnrt_so_1() {
-    if !neuron_tests::require("readelf") {
+    if !neuron_tests::require("nm") {
         return;
     }
+    // of the same package
     let dynamic = output(Command::new("readelf").arg("-d").arg(support::library()));
     assert!(dynamic.contains("Library soname: [libnrt.so.1]"), "{dynamic}");
     assert!(!dynamic.contains("TEXTREL"), "{dynamic}");

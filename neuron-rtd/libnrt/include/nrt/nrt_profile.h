@@ -7,8 +7,9 @@
 extern "C" {
 #endif
 
-/* Records the executions of a model until nrt_profile_stop, which writes the
- * last one as an NTFF. Both take the name of the file. */
+/* Records the next execution of a model as an NTFF; both calls take the name of
+ * the file. Further nodes on cores have files of their own beside it. Stop is
+ * NRT_INVALID where no execution has ended since start. */
 NRT_STATUS nrt_profile_start(nrt_model_t *model, const char *filename);
 NRT_STATUS nrt_profile_stop(const char *filename);
 

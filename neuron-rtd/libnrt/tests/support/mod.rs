@@ -95,3 +95,18 @@ pub fn done(output: &Output) -> String {
     assert!(output.status.success() && said.ends_with("done\n"), "{}: {said}{told}", output.status);
     said
 }
+
+/// A file must be a profile with records of something.
+#[track_caller]
+pub fn is_profile(file: &Path) {
+    use neuron_core::ntff::{Mode, Options, Reader};
+    let bytes = std::fs::read(file).unwrap();
+    let options = Options { mode: Mode::Strict, ..Options::default() };
+    let mut reader = Reader::new(bytes.as_slice(), options).unwrap();
+    assert!(!reader.sections().is_empty());
+    let mut records = 0;
+    while let Some(chunk) = reader.next_chunk().unwrap() {
+        records += chunk.bytes.len();
+    }
+    assert!(records > 0, "{} has no records", file.display());
+}

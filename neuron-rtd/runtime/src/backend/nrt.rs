@@ -7,16 +7,18 @@
 //! Left out: the asynchronous calls. What a run costs is not known to libnrt.
 
 use std::fmt;
-use std::path::Path;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use neuron_core::instance::InstanceType;
 use neuron_core::sys::nrt::{Model, Nrt as Library, TensorSet};
 use neuron_core::uapi::nrt::{INF1, LIBRARY, Status, instance_name, placement};
 
-use super::{Backend, Node, NodeFault, NodeImage, NodeRun, NodeTensor, Tensors};
+use super::{Backend, Node, NodeFault, NodeImage, NodeRun, NodeTensor, ProfileOrigin, Tensors};
 use crate::cores::Cores;
-use crate::failure::{Code, Failure};
+use crate::failure::{Code, Failure, Subtype};
 
 mod status;
 
@@ -261,5 +263,51 @@ impl Node for Ready {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner).push(slot);
         let outputs = result.map_err(|(call, status)| self.fault(call, status))?;
         Ok(NodeRun { outputs, device_nanos: None })
+    }
+
+    /// The origin is libnrt's own.
+    fn profile(
+        &self,
+        inputs: &Tensors,
+        _origin: &ProfileOrigin,
+        _cancel: &AtomicBool,
+    ) -> Result<(NodeRun, Vec<u8>), NodeFault> {
+        let broken = |error: std::io::Error| NodeFault {
+            code: Code::Fail,
+            subtype: Subtype::Runtime,
+            text: format!("{}: cannot keep a profile: {error}", self.cores),
+            fatal: false,
+        };
+        let folder = Folder::new().map_err(broken)?;
+        let file = folder.0.join("profile.ntff");
+        let started = self.model.profile_start(&file);
+        started.map_err(|status| self.fault("nrt_profile_start", status))?;
+        let run = self.run(inputs);
+        let stopped = self.model.profile_stop(&file);
+        let run = run?;
+        stopped.map_err(|status| self.fault("nrt_profile_stop", status))?;
+        Ok((run, std::fs::read(&file).map_err(broken)?))
+    }
+}
+
+/// A folder of this process alone, removed when it is dropped.
+#[derive(Debug)]
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> std::io::Result<Self> {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let (process, number) = (std::process::id(), LAST.fetch_add(1, Relaxed));
+        let path = std::env::temp_dir().join(format!("neuron-nrt-{process}-{number}"));
+        // an error where it exists, so that it is nobody else's
+        std::fs::DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // what stays is a file too many
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -38,6 +38,17 @@ impl Runtime {
         Ok(())
     }
 
+    /// As [`Self::profile_start`] into any file, for who runs in the process of
+    /// the one who asks; the model need not run yet.
+    ///
+    /// # Errors
+    ///
+    /// An unknown model.
+    pub fn profile_into(&self, id: u32, file: PathBuf) -> Result<(), Failure> {
+        self.model(id)?.begin_capture(file);
+        Ok(())
+    }
+
     /// Ends a profile; gives its files.
     ///
     /// # Errors
