@@ -30,7 +30,8 @@ async fn profiles_are_written_where_the_configuration_says() {
     let mut client = daemon.client().await;
     let mut messages = upload(&Chain::new("copy", &[Node::Copy(1)]).build(), 0, 0, 4);
     let on = Some(U32 { data: 1 });
-    let params = ModelParams { enable_tracing: on, enable_node_profiling: on, ..Default::default() };
+    let params =
+        ModelParams { enable_tracing: on, enable_node_profiling: on, ..Default::default() };
     messages.push(LoadRequest { content: Some(Content::ModelParams(params)) });
     let loaded = client.load(tokio_stream::iter(messages)).await.unwrap().into_inner();
     good(loaded.status);

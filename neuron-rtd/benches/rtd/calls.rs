@@ -24,8 +24,7 @@ pub(crate) async fn load(client: &mut NmgrV1Client<Channel>, neff: &[u8], ninfer
         ninfer: Some(U32 { data: ninfer }),
         ..ModelParams::default()
     };
-    let mut contents =
-        vec![Content::NeffSize(neff.len() as u64), Content::ModelParams(params)];
+    let mut contents = vec![Content::NeffSize(neff.len() as u64), Content::ModelParams(params)];
     for chunk in neff.chunks(1 << 20) {
         contents.push(Content::NeffChunk(FileChunk { chunk: chunk.to_vec().into() }));
     }

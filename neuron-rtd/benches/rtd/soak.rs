@@ -68,10 +68,13 @@ pub(crate) async fn run(inferences: u64, seconds: u64) {
         outputs.push(output(first.infer(request.clone()).await.unwrap().into_inner()));
         requests.push(request);
     }
-    assert_eq!(outputs[0], match &requests[0].ifmap[0].data {
-        Some(Data::Buf(data)) => data.to_vec(),
-        other => panic!("{other:?}"),
-    });
+    assert_eq!(
+        outputs[0],
+        match &requests[0].ifmap[0].data {
+            Some(Data::Buf(data)) => data.to_vec(),
+            other => panic!("{other:?}"),
+        }
+    );
     let start = Instant::now();
     let plan = Arc::new(Plan {
         inferences,

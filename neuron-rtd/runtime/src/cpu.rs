@@ -260,7 +260,9 @@ mod tests {
         let text = CpuOp::new("system", none, no, &t, &t).unwrap_err();
         assert!(text.contains("\"system\" is not built in") && text.contains("softmax"), "{text}");
         let half = [tensor("float16", &[2])];
-        assert!(CpuOp::new("relu", none, no, &half, &half).unwrap_err().contains("types and shapes"));
+        assert!(
+            CpuOp::new("relu", none, no, &half, &half).unwrap_err().contains("types and shapes")
+        );
         assert!(CpuOp::new("add", none, no, &t, &t).unwrap_err().contains("has 1 inputs, not 2"));
         assert!(CpuOp::new("transpose", |_| Some("0,0"), no, &t, &t).is_err());
         let axis = CpuOp::new("softmax", |_| Some("1"), no, &t, &t).unwrap_err();

@@ -119,7 +119,8 @@ impl Run {
         work: impl Fn(&Arc<Self>, usize, Arc<Job>) + Send + Sync + 'static,
     ) -> io::Result<Arc<Self>> {
         let queues = (0..steps).map(|_| Queue::default()).collect();
-        let run = Arc::new(Self { queues, given_up: AtomicBool::new(false), threads: Mutex::default() });
+        let run =
+            Arc::new(Self { queues, given_up: AtomicBool::new(false), threads: Mutex::default() });
         let work = Arc::new(work);
         for step in 0..steps {
             let (own, work) = (Arc::clone(&run), Arc::clone(&work));

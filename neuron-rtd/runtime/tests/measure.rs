@@ -123,7 +123,8 @@ fn a_switch_at_load_gives_a_trace_of_the_first_inference() {
         let outcome = runtime.infer(request(model, byte));
         assert_eq!((outcome.failure, outcome.outputs[0].1.as_slice()), (None, &[byte; 64][..]));
     }
-    let mut files: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().path()).collect();
     files.sort();
     let names: Vec<_> = files.iter().map(|f| f.file_name().unwrap().to_str().unwrap()).collect();
     assert_eq!(names, ["a+b-10001-0.1.ntff", "a+b-10001-0.ntff"]);
@@ -233,7 +234,8 @@ fn a_start_may_take_the_place_of_another() {
 #[test]
 fn native_code_is_refused_with_and_without_leave() {
     let neff = Chain::new("native", &[Node::Cpu("custom_op"), Node::Copy(1)]).build();
-    for (allowed, said) in [("", "rtd.native_cpu_nodes names it"), ("custom_op", "so it is not run")]
+    for (allowed, said) in
+        [("", "rtd.native_cpu_nodes names it"), ("custom_op", "so it is not run")]
     {
         let native_cpu_nodes = vec![allowed.to_owned()];
         let runtime = with(Settings { native_cpu_nodes, ..Settings::default() });

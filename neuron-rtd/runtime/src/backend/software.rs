@@ -161,7 +161,9 @@ impl Ready {
         let (code, subtype, fatal) = match stop {
             Stop::Input { .. } => (Code::BadInput, Subtype::None, false),
             // on a device nothing would come back until the time is over
-            Stop::Deadlock(_) | Stop::Instructions(_) | Stop::Cancelled => (Code::Timeout, Subtype::Model, true),
+            Stop::Deadlock(_) | Stop::Instructions(_) | Stop::Cancelled => {
+                (Code::Timeout, Subtype::Model, true)
+            }
             Stop::Output { .. } => (Code::WithErr, Subtype::Runtime, false),
             _ => (Code::WithErr, Subtype::Model, false),
         };

@@ -54,7 +54,8 @@ impl Runtime {
         let Some(folder) = self.shared().settings.profile_folder.as_ref() else { return };
         if model.profile {
             let number = self.inner.profiles.fetch_add(1, Relaxed);
-            let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '+' };
+            let plain =
+                |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '+' };
             let name: String = model.name.chars().take(100).map(plain).collect();
             model.begin_capture(folder.join(format!("{name}-{}-{number}.ntff", model.id)));
         }
