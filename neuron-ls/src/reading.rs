@@ -35,7 +35,7 @@ impl Reading {
         };
         let source = source::open(&spec)?;
         let recording = match spec {
-            Spec::Replay(file) => Some(file),
+            Spec::Replay { file, .. } => Some(file),
             _ => None,
         };
         Ok(Self { source, wanted, recording })

@@ -133,7 +133,7 @@ impl Plan {
         let spec = match &self.spec {
             Spec::Sim(spec) => spec,
             Spec::Kernel => return Ok((self.on_libnrt()?, None)),
-            Spec::Root(_) | Spec::Replay(_) => {
+            Spec::Root(_) | Spec::Replay { .. } => {
                 let text = "models run on --source kernel or --source sim:inf1.6xlarge";
                 return Err(
                     Failure::new(Code::Invalid, PLACE, text).then(PLACE, "No devices specified")

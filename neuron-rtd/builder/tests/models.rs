@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use neuron_builder::models::{SAMPLES, Sample};
-use neuron_builder::{Array, CoreProgram, ElementType, Model, VariableKind, lower};
+use neuron_builder::{Array, CoreProgram, ElementType, Graph, Model, VariableKind, lower};
 use neuron_core::isa::body::Body;
 use neuron_core::isa::body::control::EventSemaphore;
 use neuron_core::isa::header::Header;
@@ -137,8 +137,9 @@ fn check_collective(name: &str, python: &str, bound: f64) {
 }
 
 /// A core whose collectives are taken out: what one would read is an output,
-/// what it would write an input. Gives the names, in order.
-fn without_collectives(core: &mut CoreProgram) -> Vec<[String; 2]> {
+/// what it would write an input, and the graph says so. Gives the names, in
+/// order.
+fn without_collectives(core: &mut CoreProgram, graph: &mut Graph) -> Vec<[String; 2]> {
     let mut names = Vec::new();
     let pool = usize::from(Engine::Pool.number());
     for line in &mut core.streams.engines[pool] {
@@ -152,7 +153,10 @@ fn without_collectives(core: &mut CoreProgram) -> Vec<[String; 2]> {
         let [from, to] = [body.input_tensor_id, body.output_tensor_id].map(|id| id as usize - 1);
         core.variables[from].kind = VariableKind::Output;
         core.variables[to].kind = VariableKind::Input;
-        names.push([from, to].map(|index| core.variables[index].name.clone()));
+        let [given, sum] = [from, to].map(|index| core.variables[index].clone());
+        let tensor = graph.input(&sum.name, sum.element, &sum.shape).unwrap();
+        graph.output(&given.name, tensor).unwrap();
+        names.push([given.name, sum.name]);
     }
     names
 }
@@ -163,10 +167,11 @@ fn alone(made: &Sample) -> Vec<(String, Array)> {
     let mut cores = Vec::new();
     for graph in &made.graphs {
         let mut core = lower(graph).unwrap();
-        let names = without_collectives(&mut core);
         let output = graph.outputs()[0].clone();
         let shape = graph.tensor(output.1).unwrap().shape.clone();
-        let model = Model::new("alone", vec![graph.clone()]);
+        let mut graph = graph.clone();
+        let names = without_collectives(&mut core, &mut graph);
+        let model = Model::new("alone", vec![graph]);
         let program = Program::from_neff(&model.pack(&[vec![core]]).unwrap().bytes).unwrap();
         cores.push((program, names, output.0, shape));
     }

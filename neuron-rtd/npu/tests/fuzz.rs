@@ -8,6 +8,11 @@ use neuron_core::neff::{Neff, Options};
 use npu::fuzz;
 use proptest::prelude::*;
 
+/// Few by default, as each one loads and runs a file three times.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(48)
+}
+
 /// 64 bytes with an opcode of the table, most of them as in real code.
 fn likely_record() -> impl Strategy<Value = Vec<u8>> {
     let opcode = prop::sample::select(TABLE).prop_map(|row| row.opcode.0);
@@ -43,7 +48,7 @@ fn changed_records() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn any_records(first in 0..8u8, records in prop::collection::vec(likely_record(), 1..12)) {

@@ -5,6 +5,7 @@
 //! transpose (isa-layouts.md §5.1, §5.3). Descriptors, rings and engines of the
 //! device are left out: they change when bytes move, not where.
 
+mod accumulate;
 mod indirect;
 mod issue;
 
@@ -126,6 +127,8 @@ pub enum Change {
     None,
     /// Elements of the first type become elements of the second, through fp32.
     Convert(Element, Element),
+    /// Elements of the first type are added to those of the second.
+    Add(Element, Element),
     /// Each tile of `rows` x `columns` elements is turned.
     Transpose {
         /// Rows of a tile of the source.
@@ -141,6 +144,7 @@ impl Change {
     fn apply(self, stream: Vec<u8>) -> Result<Vec<u8>, Fault> {
         match self {
             Self::None => Ok(stream),
+            Self::Add(..) => Err(Fault::unknown("a sum without its destination")),
             Self::Convert(from, to) => {
                 if !stream.len().is_multiple_of(from.bytes()) {
                     return Err(Fault::shape("the source ends within an element"));
@@ -189,11 +193,10 @@ impl Transfer {
         if self.change == Change::None && read == written && self.copy(memory, hbm)? {
             return Ok(());
         }
-        let mut stream = vec![0; read];
-        for (offset, run) in self.from.offsets().zip(stream.chunks_exact_mut(self.from.run)) {
-            self.from.place.read(memory, hbm, offset, run)?;
+        if let Change::Add(from, to) = self.change {
+            return accumulate::add(self, (from, to), memory, hbm);
         }
-        let stream = self.change.apply(stream)?;
+        let stream = self.change.apply(self::read(&self.from, memory, hbm)?)?;
         if stream.len() != written {
             let text = format!("{} bytes for a destination of {written}", stream.len());
             return Err(Fault::shape(text));
@@ -203,6 +206,17 @@ impl Transfer {
         }
         Ok(())
     }
+}
+
+/// The bytes of a side, in walk order.
+fn read(side: &Side, memory: &OnChip, hbm: &Hbm) -> Result<Vec<u8>, Fault> {
+    let bytes = side.bytes();
+    let bytes = bytes.ok_or_else(|| Fault::shape(format!("a side with {:?}", side.counts)))?;
+    let mut stream = vec![0; bytes];
+    for (offset, run) in side.offsets().zip(stream.chunks_exact_mut(side.run)) {
+        side.place.read(memory, hbm, offset, run)?;
+    }
+    Ok(stream)
 }
 
 impl Transfer {

@@ -3,7 +3,7 @@
 
 use neuron_core::isa::address::{Pattern, Place};
 
-use super::onchip::{OnChip, Region};
+use super::onchip::{OnChip, Partitioned, Region};
 use super::walk::Walk;
 use crate::fault::Fault;
 use crate::geometry::PARTITIONS;
@@ -212,10 +212,13 @@ impl Operand {
     /// The bytes from its first element on, and the bytes between its
     /// partitions, where the elements of a partition lie side by side.
     pub(crate) fn rows<'m>(&self, memory: &'m OnChip) -> Option<(&'m [u8], usize)> {
+        self.rows_of(memory.region(self.region))
+    }
+
+    /// As [`Operand::rows`], of its memory.
+    pub(crate) fn rows_of<'m>(&self, region: &'m Partitioned) -> Option<(&'m [u8], usize)> {
         let start = self.walk.side_by_side(self.element.bytes() as isize)?;
-        let region = memory.region(self.region);
-        let stride = region.stride();
-        Some((region.onwards(self.first).get(start..)?, stride))
+        Some((region.onwards(self.first).get(start..)?, region.stride()))
     }
 
     /// As [`Operand::rows`], where they lie side by side in reverse: from the
@@ -226,13 +229,15 @@ impl Operand {
         Some((region.onwards(self.first).get(start..)?, region.stride()))
     }
 
-    /// As [`Operand::rows`], to write, where it is fp32.
-    pub(crate) fn rows_mut<'m>(&self, memory: &'m mut OnChip) -> Option<(&'m mut [u8], usize)> {
+    /// As [`Operand::rows_of`], to write, where it is fp32.
+    pub(crate) fn rows_mut_of<'m>(
+        &self,
+        region: &'m mut Partitioned,
+    ) -> Option<(&'m mut [u8], usize)> {
         if self.element != Element::Fp32 {
             return None;
         }
         let start = self.walk.side_by_side(4)?;
-        let region = memory.region_mut(self.region);
         let stride = region.stride();
         let bytes = region.onwards_mut(self.first, self.partitions, self.walk.span());
         Some((bytes.get_mut(start..)?, stride))

@@ -23,25 +23,58 @@ fn spare<T>(act: impl FnOnce(&mut Vec<Spare>) -> T) -> T {
     act(&mut SPARE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// Bytes of a line of the host's caches, where a store starts: a vector that
+/// crosses two of them takes twice as long.
+const LINE: usize = 64;
+
 /// Bytes, of which those that may not be zero are noted.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Store {
-    pub(super) bytes: Vec<u8>,
+    /// Some more than there are, up to the start of a line.
+    room: Vec<u8>,
+    size: usize,
     written: Vec<bool>,
     /// From the first piece that is noted to the last.
     between: Range<usize>,
 }
 
+impl Clone for Store {
+    fn clone(&self) -> Self {
+        let mut store = Self::zeros(self.size);
+        store.bytes_mut().copy_from_slice(self.bytes());
+        store.written.copy_from_slice(&self.written);
+        store.between = self.between.clone();
+        store
+    }
+}
+
 impl Store {
     /// So many bytes, all zero.
     pub(super) fn zeros(size: usize) -> Self {
+        let room = size.saturating_add(LINE);
         let same = |kept: &mut Vec<Spare>| {
-            let index = kept.iter().position(|(bytes, _)| bytes.len() == size)?;
+            let index = kept.iter().position(|(bytes, _)| bytes.len() == room)?;
             Some(kept.swap_remove(index))
         };
-        let fresh = || (vec![0; size], vec![false; size.div_ceil(PIECE)]);
-        let (bytes, written) = spare(same).unwrap_or_else(fresh);
-        Self { bytes, written, between: usize::MAX..0 }
+        let fresh = || (vec![0; room], vec![false; size.div_ceil(PIECE)]);
+        let (room, written) = spare(same).unwrap_or_else(fresh);
+        Self { room, size, written, between: usize::MAX..0 }
+    }
+
+    fn start(&self) -> usize {
+        self.room.as_ptr().align_offset(LINE).min(LINE)
+    }
+
+    /// The bytes.
+    pub(super) fn bytes(&self) -> &[u8] {
+        let start = self.start();
+        self.room.get(start..start + self.size).unwrap_or_default()
+    }
+
+    /// The bytes, to write those that were noted.
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        let start = self.start();
+        self.room.get_mut(start..start + self.size).unwrap_or_default()
     }
 
     /// Notes that these bytes will be written.
@@ -59,15 +92,16 @@ impl Drop for Store {
         if spare(|kept| kept.len() >= MOST) {
             return;
         }
-        let mut bytes = std::mem::take(&mut self.bytes);
         let mut written = std::mem::take(&mut self.written);
-        let noted = written.get_mut(self.between.clone()).unwrap_or_default();
-        for (piece, written) in bytes.chunks_mut(PIECE).skip(self.between.start).zip(noted) {
+        let between = self.between.clone();
+        let noted = written.get_mut(between.clone()).unwrap_or_default();
+        for (piece, written) in self.bytes_mut().chunks_mut(PIECE).skip(between.start).zip(noted) {
             if std::mem::take(written) {
                 piece.fill(0);
             }
         }
-        spare(|kept| kept.push((bytes, written)));
+        let room = std::mem::take(&mut self.room);
+        spare(|kept| kept.push((room, written)));
     }
 }
 
@@ -81,14 +115,17 @@ mod tests {
         let size = 10 * PIECE + 17;
         for round in 0..3 {
             let mut store = Store::zeros(size);
-            assert!(store.bytes.len() == size && store.bytes.iter().all(|byte| *byte == 0));
+            assert!(store.bytes().len() == size && store.bytes().iter().all(|byte| *byte == 0));
+            assert_eq!(store.bytes().as_ptr().align_offset(LINE), 0);
             for range in [0..1, PIECE - 1..PIECE + 1, 5 * PIECE..7 * PIECE, size - 1..size, 3..3] {
                 store.note(range.clone());
-                store.bytes[range].fill(round + 1);
+                store.bytes_mut()[range].fill(round + 1);
             }
             store.note(size..size + 100);
-            assert_eq!(store.clone().bytes, store.bytes);
+            assert_eq!(store.clone().bytes(), store.bytes());
         }
-        assert!(spare(|kept| kept.iter().filter(|(bytes, _)| bytes.len() == size).count()) > 0);
+        assert!(
+            spare(|kept| kept.iter().filter(|(bytes, _)| bytes.len() == size + LINE).count()) > 0
+        );
     }
 }

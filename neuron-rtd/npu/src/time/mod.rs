@@ -14,6 +14,16 @@
 //! A [`Sink`] takes notification records as they are queued, and
 //! [`write_ntff`] makes a trace file of them. [`Summary`] has the counts.
 //!
+//! # How fast it is on the host
+//!
+//! `cargo bench -p npu --bench time` tells instructions a second of processor
+//! time, without arithmetic, on one thread. On the reference machine, while
+//! other work kept it busy: 8 million for one engine without waits, 5 million
+//! for a load, a product, a function and a copy that wait for each other; with
+//! records 6 and 4 to 5 million. Programs like moe-dge are mostly packets of
+//! DMA, which are no instructions here: it has 9400 packets with 3300
+//! instructions, and a rate of 0.65 million of them when bytes have to move.
+//!
 //! # Where the constants come from
 //!
 //! [`Parameters`] has them all, by generation, each with its source: published,
@@ -30,22 +40,24 @@
 //!
 //! | row | why |
 //! |---|---|
-//! | MATMUL 512 | the array turns warm and cold at windows of 3.4 us that run on from the device's start, and here from the run's: the records up to 3.4 us around a change take half or twice their time |
-//! | COPY on ACT, 128 | waits for a bank of PSUM that PE writes show in the device's record; here they come before its begin |
-//! | COPY on DVE, 2 | 0.1 us at most: a few records are longer by the few cycles that another engine holds the port |
-//! | MEMSET on DVE, 1 and 2 | the device's record of one behind other work ends with that work: 77 to 140 ns, one constant here |
-//! | PSEUDO_DMA_DIRECT2D on POOL, 256 | a record that ends with the one before it shows 33 ns or a whole interval of 606 ns, by an order within POOL that no record tells |
-//! | the same, 32768, and 256 of attn-tkg | see attn-tkg below: the measured records are 33 ns where ours wait for the interval, and the other way round |
+//! | MATMUL 512 | the array turns warm and cold at windows of 3.4 us that run on from the device's start, and here from the run's: records up to 3.4 us around a change take half or twice their time |
+//! | COPY on ACT, 128 | from PSUM to PSUM the device takes 217 ns (inspect), to SBUF 255; here both are one |
+//! | MEMSET on DVE, 1 and 128 | some rows of MEMSET 8 ns apart end 8 ns apart, as here, and others 60 ns apart; behind other work short ones end 67 ns after it, as here, and those of 128 elements sooner; no rule found for both |
+//! | PSEUDO_DMA_DIRECT2D on POOL | a record ends 606 ns after the one before it and begins every 580, so that its length is what POOL is behind; a stall of 50 to 500 ns that the device has now and then (and we have not) takes the length back to 32 ns, and every later one differs |
 //! | transfers on each engine | HBM delays some packets by 0.1 to 0.4 us and others not at all; here each takes the mean, right in the median only |
 //!
 //! Where it falls short as a whole:
 //!
-//! * attn-tkg takes 0.63 of the measured time. While POOL makes descriptors
-//!   back to back for tens of microseconds, the device delays updates of
-//!   semaphores by PE and DVE, one for each record of POOL or two, and POOL's
-//!   records come every 1.4 us instead of 0.58. No rule for it was found, so
-//!   nothing of it is here; it also makes the table's 90th percentile of POOL's
-//!   transfers on the fitted captures.
+//! * attn-tkg takes 0.63 of the measured time. Its POOL makes descriptors back
+//!   to back, each record waiting for the transfer 16 records before it. On the
+//!   device those transfers come to their semaphores every 0.7 us while records
+//!   are made every 0.58, so that POOL waits after some 55 of them; from then on
+//!   both come every 1.400 us, until the pressure ends. Updates by PE and DVE
+//!   are late at the same times, by one record of POOL or two. Here a transfer
+//!   is complete 1.5 us after its record, however many are under way. The
+//!   packets themselves are no later, changes over the bus may be 5 ns apart,
+//!   and their rate in the other captures is higher: no rule was found that
+//!   holds there too, so nothing of it is here.
 //! * Packets of the hardware generators leave engine by engine on the device,
 //!   here all at once: transfers of 8-byte runs take a fifth of their time.
 //! * What the runtime does before a program took 11.6 to 13.9 us in captures,

@@ -113,7 +113,8 @@ fn split(cost: &DmaCost, transfer: &Transfer, gathers: bool, shares: &mut [Share
             let percent = match transfer.change {
                 Change::Transpose { .. } if from_sbuf => inside,
                 Change::Transpose { .. } => from_hbm,
-                _ => 100,
+                Change::Add(..) => cost.sum,
+                Change::None | Change::Convert(..) => 100,
             };
             let length = cost.descriptor + runs * (beats + extra);
             share.packets.push(Packets {
