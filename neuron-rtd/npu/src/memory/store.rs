@@ -58,7 +58,9 @@ impl Store {
         };
         let fresh = || (vec![0; room], vec![false; size.div_ceil(PIECE)]);
         let (room, written) = spare(same).unwrap_or_else(fresh);
-        Self { room, size, written, between: usize::MAX..0 }
+        // nothing yet: an empty range that any piece widens
+        let between = written.len()..0;
+        Self { room, size, written, between }
     }
 
     fn start(&self) -> usize {
