@@ -17,7 +17,8 @@ const WINDOW: u32 = 16 << 20;
 pub(crate) struct Server {
     child: Child,
     socket: PathBuf,
-    dir: tempfile::TempDir,
+    /// Removed with the process.
+    _dir: tempfile::TempDir,
 }
 
 impl Server {
@@ -59,17 +60,12 @@ impl Server {
             assert!(Instant::now() < end, "the server does not listen");
             std::thread::sleep(Duration::from_millis(5));
         }
-        Self { child, socket, dir }
+        Self { child, socket, _dir: dir }
     }
 
     /// Its address.
     pub(crate) fn address(&self) -> String {
         format!("unix:{}", self.socket.display())
-    }
-
-    /// A folder of its own.
-    pub(crate) fn dir(&self) -> &Path {
-        self.dir.path()
     }
 
     async fn channel(&self) -> Channel {

@@ -47,7 +47,7 @@ async fn client(plan: Arc<Plan>, daemon: Arc<Server>) -> Latencies {
         if ticket >= plan.inferences || Instant::now() >= plan.until {
             return latencies;
         }
-        let which = usize::from(ticket % EVERY == 0);
+        let which = usize::from(ticket.is_multiple_of(EVERY));
         let from = Instant::now();
         let answer = client.infer(plan.requests[which].clone()).await.unwrap().into_inner();
         latencies[which].push(from.elapsed().as_secs_f64() * 1e6);

@@ -85,7 +85,11 @@ impl Model {
             return;
         };
         let traces = std::mem::take(&mut capture.traces);
-        let written = write_all(&capture.path, &traces);
+        let written = if traces.is_empty() {
+            Err(format!("the inference to be profiled, cookie {cookie:#x}, left no trace"))
+        } else {
+            write_all(&capture.path, &traces)
+        };
         let (level, text) = match &written {
             Ok(files) => {
                 let names: Vec<String> =
