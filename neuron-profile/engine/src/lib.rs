@@ -35,6 +35,7 @@ pub mod run;
 pub mod source;
 mod stream;
 pub mod summary;
+pub mod system;
 pub mod tensors;
 mod throughput;
 pub mod totals;
