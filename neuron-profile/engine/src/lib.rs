@@ -41,6 +41,7 @@ mod throughput;
 pub mod totals;
 mod union;
 pub mod usage;
+pub mod waits;
 
 pub use capture::{Capture, Options};
 pub use cores::Core;
