@@ -61,6 +61,37 @@ fn raises(record: &Record) -> Vec<u8> {
         .collect()
 }
 
+/// The compiler's semaphores of engines count up from 0 in the attention
+/// kernels: the producer of a wait for n is the n-th row that raises it. How
+/// many waits were compared.
+fn ranks(capture: &Capture<'_, [u8]>, rows: &[InstructionRow]) -> usize {
+    let slot =
+        |row: &InstructionRow| capture.cores[row.core].slot(row.engine, row.slot.unwrap()).unwrap();
+    let mut compared = 0;
+    for row in rows {
+        let Some(wait) = slot(row).start_wait.filter(|wait| {
+            (4..=6).contains(&wait.semaphore) && wait.compare == Compare::GreaterEqual
+        }) else {
+            continue;
+        };
+        let Some(Producer::Instruction(id)) = row.waited_for else { continue };
+        let mut raising: Vec<_> = rows
+            .iter()
+            .filter(|other| other.core == row.core)
+            .filter(|other| {
+                let record = Record::decode(capture.arch, &slot(other).bytes);
+                record.instruction().unwrap().header.update_mode == UpdateMode(0x13)
+                    && raises(&record).contains(&wait.semaphore)
+            })
+            .collect();
+        raising.sort_by_key(|other| other.end);
+        let rank = raising.iter().position(|other| other.id == id).unwrap() + 1;
+        assert_eq!(rank, usize::try_from(wait.value).unwrap(), "{row:?}");
+        compared += 1;
+    }
+    compared
+}
+
 /// The producer of each wait is over when the consumer starts, and its record
 /// changes that very semaphore.
 #[test]
@@ -100,6 +131,9 @@ fn producers_raise_what_is_waited_for() {
                 Some(Producer::Bus) => bus += 1,
                 None => unknown += 1,
             }
+        }
+        if name.starts_with("attn-f") || name.contains("base") {
+            assert!(ranks(&capture, &rows.0) > 20, "{name}");
         }
         println!(
             "{name}: {instructions} instructions, {bus} by DMA, {unknown} unknown, {wrong} wrong"
