@@ -10,16 +10,19 @@ mod counters;
 mod datastore;
 mod devices;
 mod memory;
+mod monitor;
 mod row;
 
 pub use counters::*;
 pub use datastore::*;
 pub use devices::*;
 pub use memory::*;
+pub use monitor::*;
 pub use row::{Kind, Metric, Unit};
 
 /// Every group of rows; [`METRICS`] is their concatenation.
-const GROUPS: [&[Metric]; 4] = [devices::ROWS, counters::ROWS, memory::ROWS, datastore::ROWS];
+const GROUPS: [&[Metric]; 5] =
+    [devices::ROWS, counters::ROWS, memory::ROWS, datastore::ROWS, monitor::ROWS];
 
 const COUNT: usize = {
     let (mut group, mut count) = (0, 0);

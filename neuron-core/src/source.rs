@@ -7,7 +7,7 @@
 //! | `kernel` | the driver of this machine |
 //! | `kernel:ROOT` | files and nodes below another root: a captured tree, a container's host mounts |
 //! | `sim:INSTANCE[,name=NAME]` | a simulated instance |
-//! | `replay:FILE` | a recording |
+//! | `replay:FILE[,speed=N]` | a recording; with a speed in time, N recorded seconds in one |
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -27,6 +27,13 @@ pub trait Source: std::fmt::Debug {
     /// Only when there is nothing to show at all. What a part of the machine
     /// refused is in [`Sample::problems`].
     fn sample(&mut self, wanted: Wanted) -> Result<Sample>;
+
+    /// What can be read without devices: identity, CPUs and memory of the
+    /// host. For tools that go on where [`Self::sample`] finds no device.
+    fn bare(&mut self, wanted: Wanted) -> Sample {
+        let _ = wanted;
+        Sample::default()
+    }
 
     /// Files and directories whose change means that a new reading is worth
     /// while. Empty when the source can only be polled.
@@ -50,7 +57,13 @@ pub enum Spec {
     /// A simulated instance.
     Sim(SimSpec),
     /// A recording.
-    Replay(PathBuf),
+    Replay {
+        /// The file.
+        file: PathBuf,
+        /// Recorded seconds that pass in one second; `None` for a sample at
+        /// each reading.
+        speed: Option<f64>,
+    },
 }
 
 impl FromStr for Spec {
@@ -63,13 +76,25 @@ impl FromStr for Spec {
             ("kernel", "") => Ok(Self::Kernel),
             ("kernel", root) => Ok(Self::Root(PathBuf::from(root))),
             ("sim", instance) => SimSpec::parse(instance).map(Self::Sim).map_err(wrong),
-            ("replay", file) if !file.is_empty() => Ok(Self::Replay(PathBuf::from(file))),
+            ("replay", file) if !file.is_empty() => replay(file).map_err(wrong),
             ("replay", _) => Err(wrong(String::from("name the recording: replay:FILE"))),
             _ => Err(wrong(String::from(
                 "use kernel, kernel:ROOT, sim:INSTANCE[,name=NAME] or replay:FILE",
             ))),
         }
     }
+}
+
+/// `FILE` or `FILE,speed=N`; any other comma belongs to the file's name.
+fn replay(text: &str) -> std::result::Result<Spec, String> {
+    let (file, speed) = match text.rsplit_once(",speed=") {
+        None => (text, None),
+        Some((file, number)) => match number.parse::<f64>() {
+            Ok(speed) if speed > 0.0 && speed.is_finite() => (file, Some(speed)),
+            _ => return Err(format!("{number:?} is no speed; 1 is as fast as recorded")),
+        },
+    };
+    Ok(Spec::Replay { file: PathBuf::from(file), speed })
 }
 
 /// Opens a source.
@@ -83,7 +108,7 @@ pub fn open(spec: &Spec) -> Result<Box<dyn Source>> {
         Spec::Kernel => Box::new(KernelSource::open(logical_nc_config)?),
         Spec::Root(root) => Box::new(KernelSource::below(root, logical_nc_config)?),
         Spec::Sim(spec) => Box::new(SimSource::open(spec, logical_nc_config)?),
-        Spec::Replay(file) => Box::new(ReplaySource::open(file)?),
+        Spec::Replay { file, speed } => Box::new(ReplaySource::open(file, *speed)?),
     })
 }
 
@@ -110,7 +135,12 @@ mod tests {
     fn every_form_is_read() {
         assert_eq!("kernel".parse::<Spec>().unwrap(), Spec::Kernel);
         assert_eq!("kernel:/host".parse::<Spec>().unwrap(), Spec::Root("/host".into()));
-        assert_eq!("replay:a,b".parse::<Spec>().unwrap(), Spec::Replay("a,b".into()));
+        assert_eq!(
+            "replay:a,b".parse::<Spec>().unwrap(),
+            Spec::Replay { file: "a,b".into(), speed: None }
+        );
+        let fast = Spec::Replay { file: "a,b".into(), speed: Some(2.5) };
+        assert_eq!("replay:a,b,speed=2.5".parse::<Spec>().unwrap(), fast);
         let Spec::Sim(sim) = "sim:trn1.32xlarge,name=lab".parse().unwrap() else { panic!() };
         assert_eq!((sim.kind.name, sim.name.as_str()), ("trn1.32xlarge", "lab"));
         let Spec::Sim(sim) = "sim:inf1.xlarge".parse().unwrap() else { panic!() };
@@ -127,6 +157,7 @@ mod tests {
             ("sim:trn1.2xlarge,nam=x", "name=NAME"),
             ("sim:trn1.2xlarge,name=../x", "letters"),
             ("replay:", "replay:FILE"),
+            ("replay:a,speed=0", "1 is as fast"),
         ] {
             let error = text.parse::<Spec>().unwrap_err().to_string();
             assert!(error.contains(said) && !error.contains('\n'), "{text}: {error}");

@@ -27,11 +27,15 @@ impl Reading {
     /// When the text names no source, or there is nothing to read.
     pub(crate) fn open(spec: &str, thorough: bool) -> Result<Self> {
         let spec: Spec = spec.parse()?;
-        let wanted =
-            Wanted { processes: true, datastores: thorough, firmware: thorough, counters: false };
+        let wanted = Wanted {
+            processes: true,
+            datastores: thorough,
+            firmware: thorough,
+            ..Wanted::default()
+        };
         let source = source::open(&spec)?;
         let recording = match spec {
-            Spec::Replay(file) => Some(file),
+            Spec::Replay { file, .. } => Some(file),
             _ => None,
         };
         Ok(Self { source, wanted, recording })

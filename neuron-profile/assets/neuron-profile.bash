@@ -720,7 +720,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__neff__subcmd__run)
-            opts="-i -o -h -V --input --fill --seed --output --timing-only --no-timing --trace --format --help --version"
+            opts="-i -o -h -V --input --fill --seed --output --node --timing-only --no-timing --trace --format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -747,6 +747,10 @@ _neuron__profile() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --node)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -97,6 +97,7 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and 
 random\t'Floats from -1 to 1; integers, which are often indices, are 0'"
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -l seed -d 'Start of the random numbers of --fill random' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -s o -l output -d 'Write each output to a .npy file in this folder, which is made' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -l node -d 'Node to run, by its kelf member, of a file with several' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -l trace -d 'Write the trace that a device would have written to this file' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -l format -d 'Form of the result' -r -f -a "text\t'For people'
 json\t'One JSON document'"

@@ -16,8 +16,11 @@ use crate::run::{Run, root, say};
 /// `command()` that the crate exports.
 type Tool = (&'static str, fn() -> Command);
 
-const TOOLS: &[Tool] =
-    &[("neuron-ls", neuron_ls::command), ("neuron-profile", neuron_profile::command)];
+const TOOLS: &[Tool] = &[
+    ("neuron-ls", neuron_ls::command),
+    ("neuron-monitor", neuron_monitor::command),
+    ("neuron-profile", neuron_profile::command),
+];
 
 /// One generated file: its path from the root of the workspace, and its text.
 #[derive(Debug, PartialEq, Eq)]

@@ -35,6 +35,30 @@ pub(crate) const PACKAGES: &[Package] = &[
         users: &["python_reads_what_we_write"],
     },
     Package {
+        name: "prometheus",
+        proof: &["promtool", "--version"],
+        wanted_by: "tests",
+        users: &["promtool_accepts_the_page"],
+    },
+    Package {
+        name: "prometheus",
+        proof: &["prometheus", "--version"],
+        wanted_by: "tests",
+        users: &["a_prometheus_server_answers_both_dashboards"],
+    },
+    Package {
+        name: "openssl",
+        proof: &["openssl", "version"],
+        wanted_by: "tests",
+        users: &["https_with_a_certificate_that_changes"],
+    },
+    Package {
+        name: "curl",
+        proof: &["curl", "--version"],
+        wanted_by: "tests",
+        users: &["https_with_a_certificate_that_changes"],
+    },
+    Package {
         name: "util-linux",
         proof: &["lsblk", "--version"],
         wanted_by: "bench ls",

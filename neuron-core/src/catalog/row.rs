@@ -15,6 +15,14 @@ pub enum Unit {
     Percent,
     /// Floating-point operations.
     Flops,
+    /// Floating-point operations per second.
+    FlopsPerSecond,
+    /// A share, 0 to 1.
+    Ratio,
+    /// Seconds.
+    Seconds,
+    /// Always 1: what it tells is in the labels.
+    One,
     /// A version packed as major, minor and build
     /// ([`crate::units::PackedVersion`]).
     Version,
@@ -41,6 +49,10 @@ impl Unit {
             Self::Nanoseconds => "ns",
             Self::Percent => "percent",
             Self::Flops => "floating-point operations",
+            Self::FlopsPerSecond => "floating-point operations per second",
+            Self::Ratio => "ratio",
+            Self::Seconds => "seconds",
+            Self::One => "1",
             Self::Version => "version",
         }
     }
@@ -69,6 +81,8 @@ pub struct Metric {
     pub json: &'static str,
     /// Name in Prometheus, where it is exported under one of its own.
     pub prometheus: Option<&'static str>,
+    /// HELP text in Prometheus where that of the original is to be kept.
+    pub prometheus_help: Option<&'static str>,
     /// What the value counts.
     pub unit: Unit,
     /// How it behaves in time.
@@ -104,6 +118,7 @@ impl Metric {
             heading: ["", ""],
             json,
             prometheus: None,
+            prometheus_help: None,
             unit,
             kind,
             help,
@@ -124,6 +139,13 @@ impl Metric {
     /// Name in Prometheus.
     pub(super) const fn prometheus(mut self, name: &'static str) -> Self {
         self.prometheus = Some(name);
+        self
+    }
+
+    /// Name and HELP in Prometheus, both the original's (sys-tools.md §5.3).
+    pub(super) const fn original(mut self, name: &'static str, help: &'static str) -> Self {
+        self.prometheus = Some(name);
+        self.prometheus_help = Some(help);
         self
     }
 

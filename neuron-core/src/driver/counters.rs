@@ -102,7 +102,7 @@ fn tensor_engine(files: &dyn Files, path: &str) -> Result<Vec<[u64; 3]>, Missing
 }
 
 /// `STATUS,epoch,min,max,avg` (driver.md §6.6).
-fn power(files: &dyn Files, path: &str) -> Result<Power, Missing> {
+pub(super) fn power(files: &dyn Files, path: &str) -> Result<Power, Missing> {
     let line = text(files, path)?;
     parse_power(&line).ok_or_else(|| {
         super::leaf::garbled(files, path, &format!("holds {:?}", super::leaf::shorten(&line)))

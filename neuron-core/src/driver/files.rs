@@ -62,6 +62,12 @@ pub trait Files: Debug + Send + Sync {
         true
     }
 
+    /// Whether no read can block, so that no thread has to be set aside for
+    /// one that might.
+    fn answers_at_once(&self) -> bool {
+        false
+    }
+
     /// The path as an error message should name it.
     fn display(&self, path: &str) -> PathBuf;
 }

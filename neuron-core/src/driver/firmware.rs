@@ -4,67 +4,95 @@
 //! answer (FINDINGS 7). So each device is read by a thread of its own, last,
 //! and what has not arrived by the deadline is left out and said.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use super::aside::{aside, no_thread};
 use super::files::Files;
 use super::leaf::{DEVICES, keep, text, value};
-use crate::sample::{Device, Hardware, Problem};
+use crate::sample::{Device, Hardware, Power, Problem};
 
 /// What one device's firmware said.
 #[derive(Debug)]
 struct Answer {
-    host: u32,
     serial_number: Option<String>,
     hardware: Option<Hardware>,
+    power: Option<Power>,
     problems: Vec<Problem>,
 }
 
-/// Reads the leaves of all devices at once, for at most `deadline`.
-pub(crate) fn read(
-    files: &Arc<dyn Files>,
-    devices: &mut [Device],
-    deadline: Duration,
-    problems: &mut Vec<Problem>,
-) {
-    let (sender, receiver) = mpsc::channel();
-    let mut silent: Vec<u32> = Vec::with_capacity(devices.len());
-    for device in &*devices {
-        let (files, sender, host) = (Arc::clone(files), sender.clone(), device.host_index);
-        let started = aside(move || {
-            // The receiver is gone when the deadline has passed.
-            let _ = sender.send(read_device(&*files, host));
-        });
-        match started {
-            Ok(_) => silent.push(host),
-            Err(error) => problems.push(Problem {
-                device: Some(host),
-                text: format!("serial number and ECC counters are unknown: {}", no_thread(&error)),
-            }),
+/// Devices whose firmware was asked.
+#[derive(Debug, Default)]
+pub(crate) struct Firmware {
+    /// Asked and not yet answered, by host index. They are not asked again
+    /// before, or threads would pile up behind a device that is silent.
+    pending: BTreeMap<u32, Receiver<Answer>>,
+}
+
+impl Firmware {
+    /// Reads the leaves of all devices at once, for at most `deadline`; one
+    /// after the other where none of them can hang.
+    pub(crate) fn read(
+        &mut self,
+        files: &Arc<dyn Files>,
+        devices: &mut [Device],
+        deadline: Duration,
+        problems: &mut Vec<Problem>,
+    ) {
+        if files.answers_at_once() {
+            for device in devices {
+                keep_answer(device, read_device(&**files, device.host_index), problems);
+            }
+            return;
+        }
+        for host in devices.iter().map(|device| device.host_index) {
+            if self.pending.contains_key(&host) {
+                continue;
+            }
+            let (files, (sender, receiver)) = (Arc::clone(files), mpsc::channel());
+            let started = aside(move || {
+                // The receiver is gone when the source was dropped.
+                let _ = sender.send(read_device(&*files, host));
+            });
+            match started {
+                Ok(_) => drop(self.pending.insert(host, receiver)),
+                Err(error) => problems.push(Problem {
+                    device: Some(host),
+                    text: format!(
+                        "serial number and ECC counters are unknown: {}",
+                        no_thread(&error)
+                    ),
+                }),
+            }
+        }
+        let end = Instant::now() + deadline;
+        for device in devices {
+            let Some(receiver) = self.pending.get(&device.host_index) else { continue };
+            let left = end.saturating_duration_since(Instant::now());
+            if let Ok(answer) = receiver.recv_timeout(left) {
+                self.pending.remove(&device.host_index);
+                keep_answer(device, answer, problems);
+                continue;
+            }
+            problems.push(Problem {
+                device: Some(device.host_index),
+                text: format!(
+                    "firmware did not answer within {:.1} s: serial number and ECC counters are \
+                     unknown",
+                    deadline.as_secs_f64()
+                ),
+            });
         }
     }
-    drop(sender);
-    let end = Instant::now() + deadline;
-    while let Ok(answer) = receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
-        silent.retain(|host| *host != answer.host);
-        problems.extend(answer.problems);
-        if let Some(device) = devices.iter_mut().find(|d| d.host_index == answer.host) {
-            device.serial_number = answer.serial_number;
-            device.hardware = answer.hardware;
-        }
-        if silent.is_empty() {
-            break;
-        }
-    }
-    problems.extend(silent.into_iter().map(|host| Problem {
-        device: Some(host),
-        text: format!(
-            "firmware did not answer within {:.1} s: serial number and ECC counters are unknown",
-            deadline.as_secs_f64()
-        ),
-    }));
+}
+
+fn keep_answer(device: &mut Device, answer: Answer, problems: &mut Vec<Problem>) {
+    device.serial_number = answer.serial_number;
+    device.hardware = answer.hardware;
+    device.power = device.power.or(answer.power);
+    problems.extend(answer.problems);
 }
 
 fn read_device(files: &dyn Files, host: u32) -> Answer {
@@ -84,7 +112,9 @@ fn read_device(files: &dyn Files, host: u32) -> Answer {
         unhealthy_components: unhealthy(files, &dir),
     };
     let hardware = Some(hardware).filter(|hardware| *hardware != Hardware::default());
-    Answer { host, serial_number, hardware, problems }
+    // The driver works it out once a minute; `busy` while the device resets.
+    let power = super::counters::power(files, &format!("{dir}/stats/power/utilization")).ok();
+    Answer { serial_number, hardware, power, problems }
 }
 
 /// The comma list of driver 2.30.2; absent before.

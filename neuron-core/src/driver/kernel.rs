@@ -107,6 +107,11 @@ impl Source for KernelSource {
         Ok(sample)
     }
 
+    fn bare(&mut self, wanted: Wanted) -> Sample {
+        let identity = self.identity.clone().unwrap_or_default();
+        self.machine.bare(wanted, &identity)
+    }
+
     fn watch_paths(&self) -> Vec<PathBuf> {
         self.watch.clone()
     }

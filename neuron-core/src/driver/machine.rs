@@ -6,11 +6,11 @@ use std::time::{Duration, SystemTime};
 use super::device::{self, Product};
 use super::discover::{Found, Visible, discover};
 use super::files::Files;
-use super::firmware;
+use super::firmware::Firmware;
 use super::leaf::{keep, text};
 use super::nodes::{FreeNode, Nodes};
 use super::users::{Asking, Users};
-use super::{counters, leaf};
+use super::{counters, leaf, system};
 use crate::Result;
 use crate::instance::{Arch, Chip, Identity};
 use crate::sample::{Device, DeviceState, Host, Origin, Problem, Sample, Wanted};
@@ -52,12 +52,14 @@ pub struct Machine {
     nodes: Arc<dyn Nodes>,
     setting: Setting,
     users: Users,
+    firmware: Firmware,
 }
 
 impl Machine {
     /// A machine of these files and nodes.
     pub fn new(files: Arc<dyn Files>, nodes: Arc<dyn Nodes>, setting: Setting) -> Self {
-        Self { files, nodes, setting, users: Users::default() }
+        let (users, firmware) = (Users::default(), Firmware::default());
+        Self { files, nodes, setting, users, firmware }
     }
 
     /// Replaces files and nodes, as for a later moment of a simulated
@@ -66,6 +68,7 @@ impl Machine {
         self.files = files;
         self.nodes = nodes;
         self.users = Users::default();
+        self.firmware = Firmware::default();
     }
 
     /// Its files.
@@ -81,6 +84,7 @@ impl Machine {
     /// [`Sample::problems`], and the rest of the sample holds.
     pub fn sample(&mut self, wanted: Wanted, identity: &Identity) -> Result<Sample> {
         let taken = Timestamp::from_system_time(SystemTime::now());
+        let uptime = uptime();
         let files = Arc::clone(&self.files);
         let files = &*files;
         let visible = discover(files, self.setting.sysfs_will_do)?;
@@ -111,8 +115,11 @@ impl Machine {
                 device.processes = Some(Vec::new());
             }
         } else if wanted.processes {
-            let asking =
-                Asking { datastores: wanted.datastores, deadline: self.setting.deadlines.attach };
+            let asking = Asking {
+                datastores: wanted.datastores,
+                usage: wanted.usage,
+                deadline: self.setting.deadlines.attach,
+            };
             let mut asked: Vec<(u32, &mut Device)> =
                 devices.iter_mut().map(|(node, device)| (*node, device)).collect();
             let without: Vec<bool> = asked.iter().map(|(_, device)| device.bdf.is_none()).collect();
@@ -135,15 +142,34 @@ impl Machine {
         }
         if wanted.firmware {
             let deadline = self.setting.deadlines.firmware;
-            firmware::read(&self.files, &mut devices, deadline, &mut problems);
+            self.firmware.read(&self.files, &mut devices, deadline, &mut problems);
         }
-        let host = Host {
+        let system = system::read(files, wanted);
+        let host = self.host(identity);
+        let origin = self.setting.origin.clone();
+        Ok(Sample { taken, uptime, origin, host, system, devices, problems })
+    }
+
+    /// What can be read without devices.
+    pub fn bare(&self, wanted: Wanted, identity: &Identity) -> Sample {
+        let files = &*self.files;
+        Sample {
+            taken: Timestamp::from_system_time(SystemTime::now()),
+            uptime: uptime(),
+            origin: self.setting.origin.clone(),
+            host: self.host(identity),
+            system: system::read(files, wanted),
+            ..Sample::default()
+        }
+    }
+
+    fn host(&self, identity: &Identity) -> Host {
+        Host {
             instance_type: identity.instance_type.clone(),
             instance_id: identity.instance_id.clone(),
-            driver_version: text(files, "sys/module/neuron/version").ok(),
+            driver_version: text(&*self.files, "sys/module/neuron/version").ok(),
             logical_nc_config: self.setting.logical_nc_config,
-        };
-        Ok(Sample { taken, origin: self.setting.origin.clone(), host, devices, problems })
+        }
     }
 
     /// Opens the first node that lets itself be opened without attaching: it
@@ -281,6 +307,13 @@ fn trouble(device: &Device) -> Option<Problem> {
         }
     };
     Some(Problem { device: Some(device.host_index), text: text.to_owned() })
+}
+
+/// Nanoseconds since boot, time asleep included.
+fn uptime() -> Option<u64> {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let seconds = u64::try_from(now.tv_sec).ok()?.checked_mul(1_000_000_000)?;
+    seconds.checked_add(u64::try_from(now.tv_nsec).ok()?)
 }
 
 /// Open descriptors of all device nodes on the host: the driver module's

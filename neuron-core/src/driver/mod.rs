@@ -16,7 +16,9 @@ mod kernel;
 mod leaf;
 mod machine;
 mod nodes;
+mod process;
 mod recorded;
+mod system;
 mod users;
 
 pub use files::{Files, HostFiles};

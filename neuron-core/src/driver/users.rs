@@ -25,11 +25,11 @@ use super::aside::{aside, no_thread};
 use super::files::Files;
 use super::machine::cannot_open;
 use super::nodes::{AttachedNode, Nodes};
+use super::process::{Processes, datastore};
 use crate::instance::Arch;
-use crate::sample::{CoreLock, Datastore, Device, DeviceState, Problem, Process};
+use crate::sample::{CoreLock, Device, DeviceState, Problem, Process};
 use crate::uapi::arg::AppInfo;
-use crate::uapi::nds_ext::Block;
-use crate::uapi::{Malformed, nds};
+use crate::uapi::nds;
 use crate::units::Bdf;
 
 type Attached = Arc<Mutex<Box<dyn AttachedNode>>>;
@@ -73,6 +73,8 @@ pub(crate) struct Users {
 pub(crate) struct Asking {
     /// Whether whole datastores are wanted, or just their headers.
     pub(crate) datastores: bool,
+    /// Whether the CPU time of each process is wanted.
+    pub(crate) usage: bool,
     /// When to give up.
     pub(crate) deadline: Duration,
 }
@@ -103,7 +105,7 @@ impl Users {
         }
         let known: Vec<u32> = devices.iter().map(|(node, _)| *node).collect();
         let end = Instant::now() + asking.deadline;
-        let mut commands = BTreeMap::new();
+        let mut known_processes = Processes { asking, seen: BTreeMap::new() };
         let mut needless = Vec::new();
         for (node, device) in devices {
             let Some(receiver) = self.pending.get(node) else { continue };
@@ -127,7 +129,7 @@ impl Users {
             } else {
                 self.attached.insert(*node, attached);
             }
-            fill(files, device, answer.read, &mut commands, problems);
+            fill(files, device, answer.read, &mut known_processes, problems);
         }
         // Devices that have gone.
         let gone: Vec<u32> = self.attached.keys().copied().filter(|n| !known.contains(n)).collect();
@@ -268,7 +270,7 @@ fn fill(
     files: &dyn Files,
     device: &mut Device,
     read: Read,
-    commands: &mut BTreeMap<u32, Option<String>>,
+    known: &mut Processes,
     problems: &mut Vec<Problem>,
 ) {
     if device.connected.is_none() {
@@ -290,7 +292,7 @@ fn fill(
     let cores = device.core_count.unwrap_or(0);
     let mut processes = Vec::with_capacity(users.len());
     for (user, bytes) in users {
-        let command = commands.entry(user.pid).or_insert_with(|| command(files, user.pid));
+        let host = known.of(files, user.pid);
         let datastore = bytes.and_then(|bytes| match datastore(&bytes, cores) {
             Ok(store) => store,
             Err(error) => {
@@ -303,7 +305,7 @@ fn fill(
         });
         processes.push(Process {
             pid: user.pid,
-            command: command.clone(),
+            command: host.command,
             host_memory: Some(user.host_memory),
             device_memory: Some(user.device_memory),
             locks: user
@@ -312,36 +314,13 @@ fn fill(
                 .map(|lock| CoreLock { core: lock.core, model_uuid: hex(&lock.uuid.value) })
                 .collect(),
             datastore,
+            tag: host.tag,
+            usage: host.usage,
+            usage_error: host.usage_error,
         });
     }
     processes.sort_by_key(|process| process.pid);
     device.processes = Some(processes);
-}
-
-/// The datastore in these bytes; `None` for one that was released meanwhile.
-/// The tag is in a block that only our runtime writes.
-fn datastore(bytes: &[u8], cores: u32) -> Result<Option<Datastore>, Malformed> {
-    let nds::Entry::InUse(store) = nds::parse(bytes, cores)? else { return Ok(None) };
-    let mut store = Datastore::from(store);
-    if bytes.len() >= nds::SIZE {
-        store.tag = Block::decode(bytes)?.map(|block| block.tag).filter(|tag| !tag.is_empty());
-    }
-    Ok(Some(store))
-}
-
-/// Command line of a process, arguments joined by blanks. The driver's pids
-/// are the host's, so without the host's pid namespace there is none: the
-/// same number may be somebody else in here.
-fn command(files: &dyn Files, pid: u32) -> Option<String> {
-    if !files.shows_host_processes() {
-        return None;
-    }
-    let bytes = files.read(&format!("proc/{pid}/cmdline")).ok()?;
-    let text = String::from_utf8_lossy(&bytes);
-    // Control characters would break the table, and terminals.
-    let clean = |arg: &str| arg.replace(|c: char| c.is_control(), " ");
-    let args: Vec<String> = text.trim_end_matches('\0').split('\0').map(clean).collect();
-    Some(args.join(" ")).filter(|command| !command.is_empty())
 }
 
 /// The reason of a failed attaching open with what to do about it.
@@ -413,7 +392,8 @@ mod tests {
         }
     }
 
-    const ASKING: Asking = Asking { datastores: false, deadline: Duration::from_secs(10) };
+    const ASKING: Asking =
+        Asking { datastores: false, usage: false, deadline: Duration::from_secs(10) };
 
     fn files() -> HostFiles {
         // A root of its own shows the host's processes, in a namespace too.

@@ -18,6 +18,42 @@ const TIMEOUT: Duration = Duration::from_millis(500);
 /// Longest answer that is read.
 const LIMIT: u64 = 4096;
 
+/// What the service says of this instance (driver.md §8.1).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Details {
+    /// The Name tag, where tags are let into the metadata.
+    pub instance_name: Option<String>,
+    /// Instance id.
+    pub instance_id: Option<String>,
+    /// Instance type.
+    pub instance_type: Option<String>,
+    /// Availability zone.
+    pub availability_zone: Option<String>,
+    /// Id of the availability zone.
+    pub availability_zone_id: Option<String>,
+    /// Region.
+    pub region: Option<String>,
+    /// Machine image.
+    pub ami_id: Option<String>,
+    /// Subnet of the first network interface.
+    pub subnet_id: Option<String>,
+}
+
+/// Asks for everything. Takes seconds where nobody answers.
+///
+/// # Errors
+///
+/// Why nothing is known, one line: the service is switched off, this machine
+/// is not EC2's, or nobody answers.
+pub fn details() -> Result<Details, String> {
+    let files = crate::driver::HostFiles::open(std::path::Path::new("/"));
+    if files.is_ok_and(|files| super::identity_of(&files).on_ec2 == Some(false)) {
+        return Err(String::from("this machine is not an EC2 instance"));
+    }
+    let off = || String::from("instance metadata is switched off (AWS_EC2_METADATA_DISABLED)");
+    Imds::from_env().ok_or_else(off)?.details()
+}
+
 /// A session with the service.
 #[derive(Debug)]
 pub struct Imds {
@@ -61,6 +97,33 @@ impl Imds {
         text(answer)
     }
 
+    /// Asks for everything.
+    ///
+    /// # Errors
+    ///
+    /// When not even the instance id is told.
+    pub fn details(&mut self) -> Result<Details, String> {
+        let Some(instance_id) = self.get("instance-id") else {
+            return Err(format!(
+                "no answer from the instance metadata service at {}; in a container raise its hop \
+                 limit or use the host's network",
+                self.endpoint
+            ));
+        };
+        let mac = self.get("mac");
+        let subnet = mac.map(|mac| format!("network/interfaces/macs/{mac}/subnet-id"));
+        Ok(Details {
+            instance_name: self.get("tags/instance/Name"),
+            instance_id: Some(instance_id),
+            instance_type: self.get("instance-type"),
+            availability_zone: self.get("placement/availability-zone"),
+            availability_zone_id: self.get("placement/availability-zone-id"),
+            region: self.get("placement/region"),
+            ami_id: self.get("ami-id"),
+            subnet_id: subnet.and_then(|path| self.get(&path)),
+        })
+    }
+
     fn fetch_token(&self) -> Option<String> {
         let url = format!("{}/latest/api/token", self.endpoint);
         let request = self.agent.put(&url).header("X-aws-ec2-metadata-token-ttl-seconds", "60");
@@ -72,7 +135,7 @@ impl Imds {
 fn text(mut answer: ureq::http::Response<ureq::Body>) -> Option<String> {
     let body = answer.body_mut().with_config().limit(LIMIT).read_to_string().ok()?;
     let body = body.trim();
-    let plain = !body.is_empty() && body.chars().all(|c| c.is_ascii_graphic());
+    let plain = !body.is_empty() && body.chars().all(|c| c.is_ascii_graphic() || c == ' ');
     plain.then(|| body.to_owned())
 }
 
@@ -123,6 +186,37 @@ mod tests {
         ]);
         assert_eq!(Imds::at(&address).get("instance-type").as_deref(), Some("trn1.2xlarge"));
         server.join().unwrap();
+    }
+
+    #[test]
+    fn everything_is_asked_for() {
+        let ok = |text: &str| -> &'static str {
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n", text.len());
+            format!("{head}Connection: close\r\n\r\n{text}").leak()
+        };
+        let none = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        let (address, server) = serve(vec![
+            TOKEN,
+            ("GET /latest/meta-data/instance-id", ok("i-0123456789abcdef0")),
+            ("GET /latest/meta-data/mac", ok("02:aa:bb:cc:dd:ee")),
+            ("GET /latest/meta-data/tags/instance/Name", ok("my trainer")),
+            ("GET /latest/meta-data/instance-type", ok("trn1.2xlarge")),
+            ("GET /latest/meta-data/placement/availability-zone", ok("us-west-2b")),
+            ("GET /latest/meta-data/placement/availability-zone-id", none),
+            ("GET /latest/meta-data/placement/region", ok("us-west-2")),
+            ("GET /latest/meta-data/ami-id", ok("ami-1")),
+            (
+                "GET /latest/meta-data/network/interfaces/macs/02:aa:bb:cc:dd:ee/subnet-id",
+                ok("subnet-1"),
+            ),
+        ]);
+        let details = Imds::at(&address).details().unwrap();
+        server.join().unwrap();
+        assert_eq!(details.instance_name.as_deref(), Some("my trainer"));
+        assert_eq!(details.subnet_id.as_deref(), Some("subnet-1"));
+        assert_eq!(details.region.as_deref(), Some("us-west-2"));
+        assert_eq!(details.availability_zone_id, None);
+        assert!(Imds::at("http://127.0.0.1:1").details().unwrap_err().contains("hop limit"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The inventory: devices, links, logical cores and users. What neuron-ls shows.
 
+use super::layout::{configured_lnc, cores_of};
 use super::printable;
 use super::problems::told;
 use crate::instance::{Arch, Chip};
@@ -82,19 +83,11 @@ pub struct ProcessRow {
     pub tag: Option<String>,
 }
 
-/// Most cores of a device that are believed; the newest chip has 8. A sample
-/// from a recording may hold any number.
-const MAX_CORES: u32 = 128;
-
 impl Inventory {
     /// Derives the inventory of a sample. Texts come out [`printable()`].
     pub fn of(sample: &Sample) -> Self {
-        let configurable =
-            sample.devices.iter().filter_map(|d| d.chip).find(|chip| chip.default_lnc() > 1);
-        let lnc = match configurable {
-            Some(chip) => sample.host.logical_nc_config.unwrap_or(chip.default_lnc()),
-            None => 1,
-        };
+        let configured = configured_lnc(sample);
+        let lnc = configured.unwrap_or(1);
         let mut problems = sample.problems.clone();
         let mut devices: Vec<DeviceRow> =
             sample.devices.iter().map(|device| row(device, lnc, &mut problems)).collect();
@@ -108,7 +101,7 @@ impl Inventory {
             instance_type: clean(&sample.host.instance_type),
             instance_id: clean(&sample.host.instance_id),
             driver_version: clean(&sample.host.driver_version),
-            logical_nc_config: configurable.map(|_| lnc),
+            logical_nc_config: configured,
             devices,
             problems: told(&sample.devices, &problems),
         }
@@ -121,7 +114,7 @@ fn clean(text: &Option<String>) -> Option<String> {
 
 fn row(device: &Device, lnc: u32, problems: &mut Vec<Problem>) -> DeviceRow {
     let arch = device.arch.or(device.chip.map(Chip::arch));
-    let cores = cores(device, arch, lnc);
+    let cores = cores_of(device, lnc);
     let memory = device.chip.map(Chip::memory).or_else(|| arch?.memory());
     let mut unknown = |text: String| {
         problems.push(Problem { device: Some(device.host_index), text });
@@ -140,7 +133,7 @@ fn row(device: &Device, lnc: u32, problems: &mut Vec<Problem>) -> DeviceRow {
         chip: device.chip,
         state: device.state,
         core_count,
-        core_ids: cores.unwrap_or_default(),
+        core_ids: cores.unwrap_or_default().iter().map(|core| core.index).collect(),
         memory,
         connected: device.connected.clone(),
         bdf: device.bdf,
@@ -149,19 +142,6 @@ fn row(device: &Device, lnc: u32, problems: &mut Vec<Problem>) -> DeviceRow {
         serial_number: clean(&device.serial_number),
         processes: device.processes.as_ref().map(|list| list.iter().map(ProcessRow::of).collect()),
     }
-}
-
-/// Ids of the logical cores of a device, or why they are not known.
-fn cores(device: &Device, arch: Option<Arch>, lnc: u32) -> Result<Vec<u32>, String> {
-    let physical = device.core_count.or_else(|| arch?.core_count());
-    let physical = physical.ok_or("neither the driver nor a table of the generation tells")?;
-    if physical > MAX_CORES {
-        return Err(format!("{physical} were reported, at most {MAX_CORES} are believed"));
-    }
-    let count = physical / lnc.max(1);
-    let first = device.index.checked_mul(count);
-    let range = first.and_then(|first| Some(first..first.checked_add(count)?));
-    range.map(Iterator::collect).ok_or_else(|| format!("index {} cannot be", device.index))
 }
 
 impl ProcessRow {

@@ -8,9 +8,14 @@
 
 mod counters;
 mod process;
+mod system;
 
 pub use counters::{Core, CounterValue, Hardware, HostMemory, Level, MemoryLevels, Power};
-pub use process::{CoreLock, Datastore, DatastoreCore, Process};
+pub use process::{
+    CoreLatency, CoreLock, Datastore, DatastoreCore, Latency, LoadedModel, ModelMemory, Process,
+    Usage,
+};
+pub use system::{CpuTimes, Cpus, Ram, System};
 
 use serde::{Deserialize, Serialize};
 
@@ -23,10 +28,18 @@ use crate::units::{Bdf, Timestamp};
 pub struct Sample {
     /// When the reading began.
     pub taken: Timestamp,
+    /// The same moment on a clock that nobody sets: nanoseconds since the
+    /// host was booted, time asleep included. `None` in recordings made
+    /// before there was this field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uptime: Option<u64>,
     /// What was read.
     pub origin: Origin,
     /// Facts of the machine as a whole.
     pub host: Host,
+    /// CPUs and memory of the host; `None` when not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system: Option<System>,
     /// The devices, ascending by [`Device::index`].
     pub devices: Vec<Device>,
     /// What could not be read, one line each; the rest of the sample holds.
@@ -156,6 +169,40 @@ pub struct Wanted {
     /// Counters and memory levels of sysfs.
     pub counters: bool,
     /// Leaves that firmware answers (serial number, ECC, health): they can
-    /// block for seconds and are read last, with a deadline.
+    /// block for seconds and are read last, with a deadline. Power comes with
+    /// them.
     pub firmware: bool,
+    /// CPU time that each process has used.
+    pub usage: bool,
+    /// CPU times of the host.
+    pub cpus: bool,
+    /// Memory of the host.
+    pub ram: bool,
+}
+
+impl Wanted {
+    /// What either of two asks for.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            processes: self.processes || other.processes,
+            datastores: self.datastores || other.datastores,
+            counters: self.counters || other.counters,
+            firmware: self.firmware || other.firmware,
+            usage: self.usage || other.usage,
+            cpus: self.cpus || other.cpus,
+            ram: self.ram || other.ram,
+        }
+    }
+
+    /// Everything, as recordings have it.
+    pub const EVERYTHING: Self = Self {
+        processes: true,
+        datastores: true,
+        counters: true,
+        firmware: true,
+        usage: true,
+        cpus: true,
+        ram: true,
+    };
 }

@@ -27,6 +27,27 @@ pub struct Process {
     /// a Neuron runtime.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub datastore: Option<Datastore>,
+    /// `NEURON_PROCESS_TAG` in the environment that the process was started
+    /// with; `None` when it is not set or this user may not look.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
+    /// CPU time used; `None` when not asked for or not told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// Why there is no [`Self::usage`] although it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage_error: Option<String>,
+}
+
+/// CPU time that a process has used since it was started, all threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// In user mode, clock ticks of 10 ms.
+    pub user: u64,
+    /// In the kernel, clock ticks of 10 ms.
+    pub system: u64,
+    /// When it was started, clock ticks since boot; tells a reused pid apart.
+    pub started: u64,
 }
 
 /// A reader/writer lock that a process holds on a physical core.
@@ -54,6 +75,74 @@ pub struct Datastore {
     /// it in an undocumented area.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
+    /// Loaded models, where the runtime is ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub models: Option<Vec<LoadedModel>>,
+    /// Latencies of cores that have any, where the runtime is ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latencies: Option<Vec<CoreLatency>>,
+}
+
+/// A model that a process has loaded on a core.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoadedModel {
+    /// The runtime's id.
+    pub id: u32,
+    /// Which of the model's nodes (subgraphs) this is.
+    pub node: u32,
+    /// First physical core within the device.
+    pub core: u32,
+    /// Whether it is started.
+    pub running: bool,
+    /// Name.
+    pub name: String,
+    /// UUID, 32 hexadecimal digits.
+    pub uuid: String,
+    /// Host memory.
+    pub host: ModelMemory,
+    /// Device memory.
+    pub device: ModelMemory,
+}
+
+/// Memory of a model at one location, bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ModelMemory {
+    /// Code.
+    pub code: u64,
+    /// Tensors.
+    pub tensors: u64,
+    /// Constants.
+    pub constants: u64,
+    /// Scratchpad.
+    pub scratchpad: u64,
+    /// Everything else.
+    pub misc: u64,
+}
+
+/// Latencies that a process has counted on one physical core.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CoreLatency {
+    /// Physical index within the device.
+    pub core: u32,
+    /// From the request to the result.
+    pub total: Latency,
+    /// On the device.
+    pub device: Latency,
+}
+
+/// Counts of latencies since the process was started. Bucket `b` counts those
+/// from 2^b to below 2^(b+1) ns, bucket 0 also those of 0; empty ones are left
+/// out.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Latency {
+    /// Counts by bucket.
+    pub buckets: BTreeMap<u32, u64>,
+    /// Sum of all latencies, ns; wraps.
+    pub sum: u64,
 }
 
 /// Counters of one physical core as one process reports them.

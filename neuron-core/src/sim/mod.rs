@@ -20,6 +20,7 @@ mod reap;
 mod source;
 mod state;
 mod tree;
+mod usage;
 mod view;
 
 pub use export::export;

@@ -11,6 +11,7 @@ use rustix::fs::{CWD, Mode, OFlags};
 use super::instance::Sim;
 use super::reap;
 use super::state::{Allocation, Attached, Device, PAGE, ProcessId, State};
+use super::usage;
 use crate::instance::Chip;
 use crate::sample::DeviceState;
 use crate::uapi::nds;
@@ -143,6 +144,9 @@ impl Attachment {
             rustix::fs::ftruncate(&file, nds::SIZE as u64).map_err(fail)?;
             rustix::io::pwrite(&file, &nds::header(nds::VERSION), 0).map_err(fail)?;
             process.datastore = true;
+            for (offset, sum) in usage::words(&process.allocations, None) {
+                rustix::io::pwrite(&file, &sum.to_le_bytes(), offset as u64).map_err(fail)?;
+            }
             Ok(file)
         })?;
         Ok(DatastoreWriter { file, path })
@@ -194,6 +198,7 @@ impl Attachment {
             let allocation = Allocation { handle, size: rounded, host, core, category };
             let process = entry.process_mut(self.id).ok_or_else(|| self.detached())?;
             process.allocations.push(allocation);
+            self.show(process, allocation)?;
             entry.last_handle = handle;
             reap::charge(entry, chip, allocation);
             Ok(handle)
@@ -207,17 +212,33 @@ impl Attachment {
     /// A handle that this process does not hold.
     pub fn free(&self, handle: u64) -> Result<()> {
         self.change(|chip, entry| {
-            let found = entry.process_mut(self.id).and_then(|process| {
-                let at = process.allocations.iter().position(|a| a.handle == handle)?;
-                Some(process.allocations.remove(at))
-            });
-            let allocation = found.ok_or_else(|| {
+            let unknown = || {
                 let text = format!("neuron{}: no memory with handle {handle}", self.device);
                 Error::sim(self.sim.name(), text)
-            })?;
+            };
+            let process = entry.process_mut(self.id).ok_or_else(unknown)?;
+            let at = process.allocations.iter().position(|a| a.handle == handle);
+            let allocation = process.allocations.remove(at.ok_or_else(unknown)?);
+            self.show(process, allocation)?;
             reap::discharge(entry, chip, allocation);
             Ok(())
         })
+    }
+
+    /// Writes the sum that an allocation has changed into the datastore, if
+    /// there is one.
+    fn show(&self, process: &Attached, changed: Allocation) -> Result<()> {
+        if !process.datastore {
+            return Ok(());
+        }
+        let path = self.sim.datastore_path(self.device, self.id);
+        let fail = |errno: rustix::io::Errno| Error::io("write", &path)(errno.into());
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(CWD, &path, flags, Mode::empty()).map_err(fail)?;
+        for (offset, sum) in usage::words(&process.allocations, Some(changed)) {
+            rustix::io::pwrite(&file, &sum.to_le_bytes(), offset as u64).map_err(fail)?;
+        }
+        Ok(())
     }
 
     /// Changes this process's device under the lock.

@@ -91,6 +91,11 @@ impl Source for SimSource {
         })
     }
 
+    fn bare(&mut self, wanted: Wanted) -> Sample {
+        let identity = instance::identity_of(self.machine.files());
+        self.machine.bare(wanted, &identity)
+    }
+
     fn watch_paths(&self) -> Vec<PathBuf> {
         vec![self.sim.dir().to_owned()]
     }

@@ -85,7 +85,12 @@ impl Files for View {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         if let Some(rest) = path.strip_prefix("proc/") {
             let pid = rest.split('/').next().unwrap_or_default();
-            return if self.knows(pid) { self.host.read(path) } else { Err(Errno::NOENT.into()) };
+            let of_the_host = !pid.starts_with(|first: char| first.is_ascii_digit());
+            return if of_the_host || self.knows(pid) {
+                self.host.read(path)
+            } else {
+                Err(Errno::NOENT.into())
+            };
         }
         match self.entry(path)? {
             Entry::File(_, Some(text)) => Ok(text.into_bytes()),
@@ -106,7 +111,15 @@ impl Files for View {
         }
     }
 
+    fn answers_at_once(&self) -> bool {
+        true
+    }
+
     fn display(&self, path: &str) -> PathBuf {
+        // The processes are real.
+        if path.starts_with("proc/") {
+            return PathBuf::from(format!("/{path}"));
+        }
         PathBuf::from(format!("sim:{}/{path}", self.sim.name()))
     }
 }

@@ -150,6 +150,8 @@ impl From<Datastore> for crate::sample::Datastore {
             device: store.device,
             cores: store.cores.into_iter().map(core).collect(),
             tag: None,
+            models: None,
+            latencies: None,
         }
     }
 }

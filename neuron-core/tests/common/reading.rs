@@ -9,10 +9,17 @@ use neuron_core::model::Inventory;
 use neuron_core::sample::{Sample, Wanted};
 use neuron_core::sim::{Places, Sim, View};
 
-pub const PROCESSES: Wanted =
-    Wanted { processes: true, datastores: false, counters: false, firmware: false };
+pub const PROCESSES: Wanted = Wanted {
+    processes: true,
+    datastores: false,
+    counters: false,
+    firmware: false,
+    usage: false,
+    cpus: false,
+    ram: false,
+};
 pub const EVERYTHING: Wanted =
-    Wanted { processes: true, datastores: true, counters: true, firmware: true };
+    Wanted { usage: false, cpus: false, ram: false, ..Wanted::EVERYTHING };
 
 pub const EACCES: i32 = 13;
 pub const EBUSY: i32 = 16;

@@ -30,6 +30,7 @@ const SERVER: &[&str] =
 const DIRECTION: &[(&str, &[&str], &[&str])] = &[
     ("neuron-ls", &[], SERVER),
     ("neuron-top", &[], SERVER),
+    ("neuron-monitor", &[], SERVER),
     ("neuron-core", &["--all-features"], &["tokio", "tonic", "axum", "arrow", "datafusion"]),
 ];
 
