@@ -35,11 +35,13 @@ pub mod run;
 pub mod source;
 mod stream;
 pub mod summary;
+pub mod system;
 pub mod tensors;
 mod throughput;
 pub mod totals;
 mod union;
 pub mod usage;
+pub mod waits;
 
 pub use capture::{Capture, Options};
 pub use cores::Core;

@@ -13,7 +13,7 @@
 //! * Operations of a product: 2 x moving elements x rows x columns, for each
 //!   pass of an fp32 product too.
 //!
-//! Address ranges, settled on the table of memory fullness (423 + 487 samples
+//! Address ranges, settled on the table of memory fullness (412 + 488 samples
 //! equal): a range is as long as elements x size, whatever the steps are; one
 //! that walks back (first step negative) ends **before** its start address; a
 //! product occupies 4 bytes of PSUM per element.

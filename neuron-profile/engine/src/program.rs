@@ -4,6 +4,8 @@
 use neuron_core::engine::Engine;
 use neuron_core::instance::Arch;
 use neuron_core::isa::asm::viewer_operands;
+use neuron_core::isa::body::Body;
+use neuron_core::isa::event::UpdateMode;
 use neuron_core::isa::field::RecordBytes;
 use neuron_core::isa::names::SemaphoreNames;
 use neuron_core::isa::{Opcode, Record};
@@ -11,6 +13,7 @@ use neuron_core::ntff::program::{self, PatchMap};
 
 use crate::debug::{Dependence, Purpose};
 use crate::operand::{Span, Traffic};
+use crate::waits::SemaphoreWait;
 
 /// What an instruction counts as in the metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -72,6 +75,12 @@ pub struct Slot {
     pub purpose: Purpose,
     /// What it counts as.
     pub role: Role,
+    /// What it waits for before it starts.
+    pub start_wait: Option<SemaphoreWait>,
+    /// What it waits for before it ends (EVENT_SEMAPHORE).
+    pub end_wait: Option<SemaphoreWait>,
+    /// Semaphores that it changes, by its header and by its second block.
+    pub raises: [Option<u8>; 2],
     /// Bytes per execution.
     pub traffic: Traffic,
     /// Ranges read.
@@ -84,14 +93,28 @@ pub struct Slot {
 
 impl Slot {
     pub(crate) fn new(bytes: RecordBytes, arch: Arch) -> Self {
+        let record = Record::decode(arch, &bytes);
+        let instruction = record.instruction();
+        let second = instruction.and_then(|instruction| match &instruction.body {
+            Body::EventSemaphore(body) => Some(body.events),
+            _ => None,
+        });
+        let first = instruction.map(|instruction| instruction.header.events());
+        let raises = [first, second].map(|events| {
+            let events = events.filter(|events| events.update_mode != UpdateMode(0));
+            events.map(|events| events.update_index)
+        });
         Self {
             bytes,
+            start_wait: first.as_ref().and_then(SemaphoreWait::of),
+            end_wait: second.as_ref().and_then(SemaphoreWait::of),
+            raises,
             compiled: None,
             neff_slot: None,
             origin: None,
             layer: None,
             purpose: Purpose::default(),
-            role: Role::of(Record::decode(arch, &bytes).opcode()),
+            role: Role::of(record.opcode()),
             traffic: Traffic::default(),
             reads: Vec::new(),
             writes: Vec::new(),

@@ -12,6 +12,7 @@ use neuron_core::ntff::notification::Update;
 
 use crate::cores::QueueKind;
 use crate::debug::Dependence;
+use crate::waits::Producer;
 
 /// An executed instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,9 @@ pub struct InstructionRow {
     pub crc_in: u16,
     /// Hash of what it wrote, FFFF when off.
     pub crc_out: u16,
+    /// Who raised the semaphore that it waited for; `None` without a wait, or
+    /// where nobody is known.
+    pub waited_for: Option<Producer>,
 }
 
 /// An instruction that another one takes data from.

@@ -135,7 +135,9 @@ impl<S: ReadAt + ?Sized, K: Sink> Run<'_, '_, S, K> {
                 Ok(())
             }
             Notification::End(end) => {
-                let Some(whole) = state.instructions.end(end, time, from) else { return Ok(()) };
+                let Some(whole) = state.instructions.end(of, end, time, from) else {
+                    return Ok(());
+                };
                 let row = &whole.row;
                 let slot = row.slot.and_then(|slot| of.slot(row.engine, slot));
                 if let (Some(usage), Some(slot)) = (&mut state.usage, slot)
@@ -162,6 +164,7 @@ impl<S: ReadAt + ?Sized, K: Sink> Run<'_, '_, S, K> {
             }
             _ if !inside => Ok(()),
             Notification::Update(update) => {
+                state.instructions.update(&update);
                 let row = UpdateRow { core, time: time - from, update };
                 self.totals.update(core, row.time);
                 self.sink.update(&row)

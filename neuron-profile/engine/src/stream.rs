@@ -80,7 +80,7 @@ struct Cursor {
     end: u64,
     window: Vec<u8>,
     used: usize,
-    ready: VecDeque<(u64, Record)>,
+    ready: VecDeque<(u64, Notification)>,
     last: u64,
 }
 
@@ -143,8 +143,10 @@ impl Cursor {
             }
             counts.records += 1;
             counts.loss_marks += u64::from(record.software_loss() || record.hardware_loss());
-            let time = self.time(record, &self.decoder.decode(record));
-            self.ready.push_back((time, record));
+            let what = self.decoder.decode(record);
+            // The largest number stands for the end of a section.
+            let time = self.time(record, &what).min(u64::MAX - 1);
+            self.ready.push_back((time, what));
             let mut at = self.ready.len() - 1;
             while at > 0 && self.ready.get(at - 1).is_some_and(|before| before.0 > time) {
                 self.ready.swap(at - 1, at);
@@ -154,8 +156,8 @@ impl Cursor {
         Ok(())
     }
 
-    fn head(&self) -> Option<u64> {
-        self.ready.front().map(|(time, _)| *time)
+    fn head(&self) -> u64 {
+        self.ready.front().map_or(u64::MAX, |(time, _)| *time)
     }
 
     fn pop<S: ReadAt + ?Sized>(
@@ -163,7 +165,7 @@ impl Cursor {
         source: &S,
         counts: &mut ReadCounts,
     ) -> Result<Option<Event>, Error> {
-        let Some((time, record)) = self.ready.pop_front() else { return Ok(None) };
+        let Some((time, what)) = self.ready.pop_front() else { return Ok(None) };
         if time < self.last {
             counts.late += 1;
         }
@@ -171,7 +173,7 @@ impl Cursor {
         if self.ready.len() < LAG / 2 {
             self.fill(source, counts)?;
         }
-        Ok(Some(Event { core: self.core, time, what: self.decoder.decode(record) }))
+        Ok(Some(Event { core: self.core, time, what }))
     }
 }
 
@@ -226,6 +228,8 @@ fn wide(value: usize) -> u64 {
 pub(crate) struct Stream<'s, S: ?Sized> {
     source: &'s S,
     cursors: Vec<Cursor>,
+    /// Time of the next record of each cursor; the largest number at its end.
+    heads: Vec<u64>,
     /// The cursor that is being drained, and the head of the next one.
     current: Option<(usize, u64)>,
     counts: ReadCounts,
@@ -241,8 +245,13 @@ impl<'s, S: ReadAt + ?Sized> Stream<'s, S> {
         arch: u64,
         cores: impl Fn(u32) -> Option<(usize, Calibration)>,
     ) -> Result<Self, Error> {
-        let mut stream =
-            Self { source, cursors: Vec::new(), current: None, counts: ReadCounts::default() };
+        let mut stream = Self {
+            source,
+            cursors: Vec::new(),
+            heads: Vec::new(),
+            current: None,
+            counts: ReadCounts::default(),
+        };
         for section in sections {
             let Some(kind) = section.trace_type() else { continue };
             let Some((core, calibration)) = cores(section.core) else { continue };
@@ -277,6 +286,7 @@ impl<'s, S: ReadAt + ?Sized> Stream<'s, S> {
         }
         for cursor in &mut stream.cursors {
             cursor.fill(source, &mut stream.counts)?;
+            stream.heads.push(cursor.head());
         }
         Ok(stream)
     }
@@ -293,28 +303,28 @@ impl<'s, S: ReadAt + ?Sized> Stream<'s, S> {
         let Some((index, until)) = self.current else { return Ok(None) };
         let Some(cursor) = self.cursors.get_mut(index) else { return Ok(None) };
         let event = cursor.pop(self.source, &mut self.counts)?;
-        if cursor.head().is_none_or(|head| head >= until) {
+        let head = cursor.head();
+        if let Some(place) = self.heads.get_mut(index) {
+            *place = head;
+        }
+        if head >= until {
             self.current = None;
         }
         Ok(event)
     }
 
-    /// The cursor with the smallest head, and the head of the second.
+    /// The cursor with the smallest head, and the head of the second. Heads lie
+    /// together, since they are looked at for most records.
     fn earliest(&self) -> Option<(usize, u64)> {
-        let mut first: Option<(usize, u64)> = None;
-        let mut second = u64::MAX;
-        for (index, cursor) in self.cursors.iter().enumerate() {
-            let Some(head) = cursor.head() else { continue };
-            match first {
-                Some((_, least)) if head >= least => second = second.min(head),
-                _ => {
-                    if let Some((_, least)) = first {
-                        second = second.min(least);
-                    }
-                    first = Some((index, head));
-                }
+        let (mut index, mut first, mut second) = (0, u64::MAX, u64::MAX);
+        for (at, head) in self.heads.iter().enumerate() {
+            if *head < first {
+                second = first;
+                (index, first) = (at, *head);
+            } else if *head < second {
+                second = *head;
             }
         }
-        first.map(|(index, _)| (index, second))
+        (first != u64::MAX).then_some((index, second))
     }
 }

@@ -1,6 +1,6 @@
 //! DMA traffic of a core over time, in bounded memory.
 //!
-//! Settled on the table `dma_throughput` (2,238 samples equal): at each moment
+//! Settled on the table `dma_throughput` (2,140 samples equal): at each moment
 //! where a packet begins or ends, the sum of the rates of the packets under way
 //! and the bytes of all packets that began. The rates are single precision, the
 //! sum is double. A moment less than 10 ns after the last sample gives none.

@@ -12,7 +12,7 @@ use neuron_core::ntff::{self, Notification, Reader, SectionKind, Ticks};
 use profile_engine::ReadAt;
 use prost::Message as _;
 
-pub fn fixture(name: &str) -> Vec<u8> {
+pub(crate) fn fixture(name: &str) -> Vec<u8> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/profiles");
     std::fs::read(root.join(name)).unwrap()
 }
@@ -25,7 +25,7 @@ struct Run {
 }
 
 /// See the module.
-pub struct Repeated {
+pub(crate) struct Repeated {
     /// Header, message and programs.
     front: Vec<u8>,
     runs: Vec<Run>,
@@ -33,7 +33,7 @@ pub struct Repeated {
     /// Picoseconds from one execution to the next.
     period: u64,
     /// Instructions and packets that are rows, of one execution.
-    pub rows: [u64; 2],
+    pub(crate) rows: [u64; 2],
 }
 
 fn wide(value: usize) -> u64 {
@@ -42,7 +42,7 @@ fn wide(value: usize) -> u64 {
 
 impl Repeated {
     /// The capture `name`, its execution `times` over.
-    pub fn new(name: &str, times: u64) -> Self {
+    pub(crate) fn new(name: &str, times: u64) -> Self {
         let bytes = fixture(&format!("{name}.ntff"));
         let reader = Reader::new(bytes.as_slice(), ntff::Options::default()).unwrap();
         let blobs = usize::try_from(reader.header().blobs_start()).unwrap();
