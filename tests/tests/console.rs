@@ -14,6 +14,7 @@ fn console_blocks_are_true() {
         .env("NO_COLOR", "1")
         .env("COLUMNS", "100")
         .register_bin("neuron-ls", bin("neuron-ls"))
+        .register_bin("neuron-monitor", bin("neuron-monitor"))
         .register_bin("neuron-top", bin("neuron-top"))
         .register_bin("neuron-profile", bin("neuron-profile"))
         .case("README.md")
