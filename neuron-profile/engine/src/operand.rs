@@ -185,7 +185,13 @@ pub fn operands(record: &Record, on_chip: OnChip) -> Operands {
             reads.push(piece(&b.src, b.types.low(), b.channels));
             writes.push(piece(&b.dst, b.types.high(), b.channels));
         }
-        Body::DmaDirect(b) if instruction.header.opcode == Opcode::DMA_DIRECT2D => {
+        // A simulated trace keeps the record of the compiler.
+        Body::DmaDirect(b)
+            if matches!(
+                instruction.header.opcode,
+                Opcode::DMA_DIRECT2D | Opcode::PSEUDO_DMA_DIRECT2D
+            ) =>
+        {
             let traffic = &mut out.traffic;
             match on_chip.source {
                 true => traffic.sbuf_read += b.src_bytes(),
