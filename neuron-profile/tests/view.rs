@@ -162,3 +162,54 @@ fn a_cut_trace_is_partial() {
     let metrics = all.as_object().unwrap().values().next().unwrap();
     assert_eq!(metrics["activate_instruction_count"], 4);
 }
+
+/// A run on the software NeuronCore: what it says of itself is what a profile
+/// of its trace says.
+#[test]
+fn simulated_truth() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("run.ntff");
+    let neff = fixture("matmul-small.neff");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_neuron-profile"));
+    command.args(["neff", "run"]).arg(&neff).args(["--fill", "random", "--trace"]).arg(&trace);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let told = text(&output.stdout);
+    let columns = |start: &str| -> Vec<&str> {
+        told.lines().find(|line| line.starts_with(start)).unwrap().split_whitespace().collect()
+    };
+    // Core, busy shares of five engines, instructions, FLOPs, transposed ones,
+    // bytes read and written, packets.
+    let cores = [columns("0 "), columns("1 ")];
+    let output = view(&neff, &trace, &["--output-format", "summary-json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let all: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let metrics = all.as_object().unwrap().values().next().unwrap();
+    let sum = |column: usize| -> u64 {
+        cores.iter().map(|core| core[column].parse::<u64>().unwrap()).sum()
+    };
+    assert_eq!(metrics["hardware_flops"], sum(7));
+    assert_eq!(metrics["transpose_flops"], sum(8));
+    assert_eq!(metrics["hbm_read_bytes"], sum(9));
+    assert_eq!(metrics["hbm_write_bytes"], sum(10));
+    let packets = metrics["software_dynamic_dma_packet_count"].as_u64().unwrap()
+        + metrics["hardware_dynamic_dma_packet_count"].as_u64().unwrap();
+    assert_eq!(packets, sum(11));
+    let percent = |name: &str| metrics[name].as_f64().unwrap() * 100.0;
+    let near = |name: &str, shown: f64| {
+        assert!((percent(name) - shown).abs() < 0.0051, "{name}: {} {shown}", percent(name));
+    };
+    // `simulated time 22.015 us, MFU 0.24%, HFU 0.73%, MBU 1.87%`
+    let line = columns("simulated time");
+    let shown = |at: usize| line[at].trim_end_matches(['%', ',']).parse::<f64>().unwrap();
+    assert!((metrics["total_time"].as_f64().unwrap() * 1e6 - shown(2)).abs() < 0.001);
+    near("mfu_estimated_percent", shown(5));
+    near("hfu_estimated_percent", shown(7));
+    near("mbu_estimated_percent", shown(9));
+    // Both cores run the same at the same time. The run counts EVENT_SEMAPHORE
+    // of PE as busy, which the vendor's metrics do not.
+    for (column, name) in [(2, "scalar"), (3, "gpsimd"), (4, "vector"), (5, "sync")] {
+        let busy = cores[0][column].trim_end_matches('%').parse().unwrap();
+        near(&format!("{name}_engine_active_time_percent"), busy);
+    }
+}

@@ -404,7 +404,8 @@ fn sides(
         _ => None,
     };
     let Some(loaded) = direct(record) else { return OnChip::default() };
-    let written = compiled.and_then(|bytes| direct(&Record::decode(arch, bytes)));
+    // A simulated trace keeps the compiler's record.
+    let written = compiled.map_or(Some(loaded), |bytes| direct(&Record::decode(arch, bytes)));
     let side = |loaded: Location, written: Option<Location>| {
         match written {
             Some(Location::Variable { id, .. }) => on_chip.get(&u64::from(id)).copied(),

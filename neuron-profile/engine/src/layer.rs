@@ -33,7 +33,7 @@ impl EngineTotals {
     pub(crate) fn note(&mut self, row: &InstructionRow, waits: bool) {
         self.count += 1;
         if !waits {
-            self.time += row.end - row.start;
+            self.time = self.time.saturating_add(row.end.saturating_sub(row.start));
             self.active.note(row.start, row.end);
         }
     }
@@ -121,10 +121,10 @@ impl LayerNode {
             engine.note(row, waits);
         }
         if let Some(slot) = slot {
-            let flops = slot.traffic.elements * 2;
-            self.flops += flops;
+            let flops = slot.traffic.elements.saturating_mul(2);
+            self.flops = self.flops.saturating_add(flops);
             if slot.purpose == Purpose::Transpose {
-                self.transpose_flops += flops;
+                self.transpose_flops = self.transpose_flops.saturating_add(flops);
             }
         }
         if row.engine == Engine::Pe {

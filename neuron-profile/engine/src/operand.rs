@@ -141,7 +141,11 @@ pub fn operands(record: &Record, on_chip: OnChip) -> Operands {
             reads.push(piece(&b.src, b.src_type, b.rows));
             writes.push(piece(&b.dst, b.src_type, b.columns));
             width = Some(4);
-            out.traffic.elements = b.src.elements() * u64::from(b.rows) * u64::from(b.columns);
+            out.traffic.elements = b
+                .src
+                .elements()
+                .saturating_mul(u64::from(b.rows))
+                .saturating_mul(u64::from(b.columns));
         }
         Body::Activate(b) => {
             reads.push(piece(&b.src, b.types.low(), b.channels));
@@ -185,7 +189,13 @@ pub fn operands(record: &Record, on_chip: OnChip) -> Operands {
             reads.push(piece(&b.src, b.types.low(), b.channels));
             writes.push(piece(&b.dst, b.types.high(), b.channels));
         }
-        Body::DmaDirect(b) if instruction.header.opcode == Opcode::DMA_DIRECT2D => {
+        // A simulated trace keeps the record of the compiler.
+        Body::DmaDirect(b)
+            if matches!(
+                instruction.header.opcode,
+                Opcode::DMA_DIRECT2D | Opcode::PSEUDO_DMA_DIRECT2D
+            ) =>
+        {
             let traffic = &mut out.traffic;
             match on_chip.source {
                 true => traffic.sbuf_read += b.src_bytes(),
@@ -204,14 +214,22 @@ pub fn operands(record: &Record, on_chip: OnChip) -> Operands {
         writes.iter().filter_map(|piece| piece.span(width.unwrap_or(piece.bytes))).collect();
     for span in &out.reads {
         match span.memory {
-            Memory::Sbuf => out.traffic.sbuf_read += span.bytes,
-            Memory::Psum => out.traffic.psum_read += span.bytes,
+            Memory::Sbuf => {
+                out.traffic.sbuf_read = out.traffic.sbuf_read.saturating_add(span.bytes)
+            }
+            Memory::Psum => {
+                out.traffic.psum_read = out.traffic.psum_read.saturating_add(span.bytes)
+            }
         }
     }
     for span in &out.writes {
         match span.memory {
-            Memory::Sbuf => out.traffic.sbuf_write += span.bytes,
-            Memory::Psum => out.traffic.psum_write += span.bytes,
+            Memory::Sbuf => {
+                out.traffic.sbuf_write = out.traffic.sbuf_write.saturating_add(span.bytes)
+            }
+            Memory::Psum => {
+                out.traffic.psum_write = out.traffic.psum_write.saturating_add(span.bytes)
+            }
         }
     }
     if out.reads.iter().any(|span| span.memory == Memory::Psum) {

@@ -84,7 +84,7 @@ impl Packets {
                     self.overflow += 1;
                 }
                 let listed = inside && !ring.left_out;
-                let moment = listed.then(|| self.traffic.begin(time - from));
+                let moment = listed.then(|| self.traffic.begin(time.saturating_sub(from)));
                 ring.open.push_back((time, moment));
                 None
             }
@@ -98,7 +98,7 @@ impl Packets {
                     self.left_out += u64::from(start >= from && time <= to);
                     return None;
                 };
-                let (start, end) = (start - from, time - from);
+                let (start, end) = (start.saturating_sub(from), time.saturating_sub(from));
                 if time > to {
                     self.traffic.end(moment, end, None);
                     return None;

@@ -40,7 +40,7 @@ impl Role {
             waits: opcode == Opcode::EVENT_SEMAPHORE,
             product: opcode == Opcode::MATMUL,
             activates: matches!(opcode.0, ACTIVATE | ACTIVATE_QUANTIZE),
-            triggers_dma: opcode == Opcode::DMA_DIRECT2D,
+            triggers_dma: matches!(opcode, Opcode::DMA_DIRECT2D | Opcode::PSEUDO_DMA_DIRECT2D),
             setup: matches!(
                 name.as_str(),
                 "NOP"

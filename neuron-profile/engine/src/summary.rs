@@ -156,19 +156,19 @@ fn peak<S: ReadAt + ?Sized>(capture: &Capture<'_, S>) -> f64 {
 }
 
 fn hardware_flops(totals: &Totals) -> u64 {
-    2 * totals.traffic.elements
+    totals.traffic.elements.saturating_mul(2)
 }
 
 fn transpose_flops(totals: &Totals) -> u64 {
-    2 * totals.transpose_elements
+    totals.transpose_elements.saturating_mul(2)
 }
 
 fn memory_bytes(totals: &Totals) -> u64 {
-    totals.traffic.hbm_read + totals.traffic.hbm_write
+    totals.traffic.hbm_read.saturating_add(totals.traffic.hbm_write)
 }
 
 fn model_flops<S: ReadAt + ?Sized>(capture: &Capture<'_, S>) -> u64 {
-    2 * capture.hlo_macs.unwrap_or(0)
+    capture.hlo_macs.unwrap_or(0).saturating_mul(2)
 }
 
 fn overall<S: ReadAt + ?Sized>(
@@ -215,9 +215,9 @@ fn movement<S: ReadAt + ?Sized>(
     let queues: usize = capture.cores.iter().map(|core| core.queues.len()).sum();
     list.count(GROUP, "dma_queue_count", u64::try_from(queues).unwrap_or(u64::MAX));
     let bytes = &capture.tensor_bytes;
-    let read = bytes.inputs + bytes.weights;
+    let read = bytes.inputs.saturating_add(bytes.weights);
     list.count(GROUP, "inputs_and_weights_size_bytes", read);
-    list.count(GROUP, "inputs_outputs_weights_size_bytes", read + bytes.outputs);
+    list.count(GROUP, "inputs_outputs_weights_size_bytes", read.saturating_add(bytes.outputs));
     list.count(GROUP, "weight_size_bytes", bytes.weights);
     let memory = capture.chip.memory_bandwidth;
     let used = share(real(memory_bytes(totals)), total) / memory;
@@ -231,7 +231,7 @@ fn movement<S: ReadAt + ?Sized>(
     list.count(GROUP, "psum_write_bytes", traffic.psum_write);
     list.count(GROUP, "psum_read_sbuf_write_count", totals.psum_read_sbuf_write_count);
     list.count(GROUP, "psum_read_sbuf_write_bytes", traffic.psum_read_sbuf_write);
-    if totals.spill_save + totals.spill_reload > 0 {
+    if totals.spill_save > 0 || totals.spill_reload > 0 {
         // The exports, none of which spills, do not have them.
         list.count(GROUP, "spill_save_bytes", totals.spill_save);
         list.count(GROUP, "spill_reload_bytes", totals.spill_reload);

@@ -30,7 +30,7 @@ impl PacketTotals {
     fn note(&mut self, row: &PacketRow) {
         self.count += 1;
         self.bytes += u64::from(row.bytes);
-        self.time += row.end - row.start;
+        self.time = self.time.saturating_add(row.end.saturating_sub(row.start));
         self.active.note(row.start, row.end);
     }
 
@@ -221,27 +221,31 @@ impl Totals {
         let code = slot.bytes.first().copied().unwrap_or(0);
         self.opcodes.entry((row.engine, code)).or_default().totals.note(row, false);
         let (sum, add) = (&mut self.traffic, &slot.traffic);
-        sum.hbm_read += add.hbm_read;
-        sum.hbm_write += add.hbm_write;
-        sum.sbuf_read += add.sbuf_read;
-        sum.sbuf_write += add.sbuf_write;
-        sum.psum_read += add.psum_read;
-        sum.psum_write += add.psum_write;
-        sum.psum_read_sbuf_write += add.psum_read_sbuf_write;
-        sum.elements += add.elements;
+        sum.hbm_read = sum.hbm_read.saturating_add(add.hbm_read);
+        sum.hbm_write = sum.hbm_write.saturating_add(add.hbm_write);
+        sum.sbuf_read = sum.sbuf_read.saturating_add(add.sbuf_read);
+        sum.sbuf_write = sum.sbuf_write.saturating_add(add.sbuf_write);
+        sum.psum_read = sum.psum_read.saturating_add(add.psum_read);
+        sum.psum_write = sum.psum_write.saturating_add(add.psum_write);
+        sum.psum_read_sbuf_write =
+            sum.psum_read_sbuf_write.saturating_add(add.psum_read_sbuf_write);
+        sum.elements = sum.elements.saturating_add(add.elements);
         self.psum_read_sbuf_write_count += u64::from(add.psum_read_sbuf_write > 0);
         self.products += u64::from(role.product);
         match slot.purpose {
-            Purpose::Transpose => self.transpose_elements += add.elements,
+            Purpose::Transpose => {
+                self.transpose_elements = self.transpose_elements.saturating_add(add.elements);
+            }
             Purpose::Spill => {
-                self.spill_save += add.hbm_write;
-                self.spill_reload += add.hbm_read;
+                self.spill_save = self.spill_save.saturating_add(add.hbm_write);
+                self.spill_reload = self.spill_reload.saturating_add(add.hbm_read);
             }
             Purpose::Unknown | Purpose::Regular => {}
         }
         if role.activates {
             self.activates += 1;
-            self.activate_time += row.end - row.start;
+            self.activate_time =
+                self.activate_time.saturating_add(row.end.saturating_sub(row.start));
         }
     }
 

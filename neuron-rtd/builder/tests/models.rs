@@ -153,6 +153,10 @@ fn without_collectives(core: &mut CoreProgram, graph: &mut Graph) -> Vec<[String
         let [from, to] = [body.input_tensor_id, body.output_tensor_id].map(|id| id as usize - 1);
         core.variables[from].kind = VariableKind::Output;
         core.variables[to].kind = VariableKind::Input;
+        // names of scratch variables are the builder's own
+        for index in [from, to] {
+            core.variables[index].name.insert_str(0, "alone.");
+        }
         let [given, sum] = [from, to].map(|index| core.variables[index].clone());
         let tensor = graph.input(&sum.name, sum.element, &sum.shape).unwrap();
         graph.output(&given.name, tensor).unwrap();

@@ -138,7 +138,7 @@ pub(super) fn memory(core: &Core) -> impl Iterator<Item = Row> {
         let word = MEMORY.iter().find(|(known, _)| known == class).map(|(_, word)| *word);
         line(word.unwrap_or(class), *bytes)
     });
-    let total = core.memory.iter().map(|(_, bytes)| bytes).sum();
+    let total = core.memory.iter().fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
     let total = (!core.memory.is_empty()).then(|| line("Total", total));
     classes.chain(total)
 }
