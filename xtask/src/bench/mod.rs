@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: the tools against their peers, and what they weigh.
 
 mod ls;
+mod monitor;
 mod npu;
 mod stats;
 
@@ -14,6 +15,8 @@ use crate::run::Run;
 pub(crate) enum Bench {
     /// neuron-ls against lsblk and lspci, as whole processes.
     Ls(ls::Options),
+    /// neuron-monitor against prometheus-node-exporter: cost of a scrape, of a series, of the stream.
+    Monitor(monitor::Options),
     /// The formats: NEFF, NTFF and the instruction set, throughput per core and whole process.
     Formats,
     /// The software NeuronCore against NumPy and onnxruntime.
@@ -24,6 +27,7 @@ pub(crate) enum Bench {
 pub(crate) fn run(bench: &Bench) -> Result<()> {
     match bench {
         Bench::Ls(options) => ls::run(options),
+        Bench::Monitor(options) => monitor::run(options),
         Bench::Npu(options) => npu::run(options),
         Bench::Formats => {
             let core = ["-p", "neuron-core", "--features", "neff,ntff,isa,sources", "--benches"];
