@@ -5,7 +5,7 @@
 //! driver keeps when the daemon has ended (as the recorded driver does), and
 //! the memory that it charged.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
