@@ -25,6 +25,9 @@ _neuron__profile() {
             neuron__profile,ntff)
                 cmd="neuron__profile__subcmd__ntff"
                 ;;
+            neuron__profile,view)
+                cmd="neuron__profile__subcmd__view"
+                ;;
             neuron__profile__subcmd__help,help)
                 cmd="neuron__profile__subcmd__help__subcmd__help"
                 ;;
@@ -33,6 +36,9 @@ _neuron__profile() {
                 ;;
             neuron__profile__subcmd__help,ntff)
                 cmd="neuron__profile__subcmd__help__subcmd__ntff"
+                ;;
+            neuron__profile__subcmd__help,view)
+                cmd="neuron__profile__subcmd__help__subcmd__view"
                 ;;
             neuron__profile__subcmd__help__subcmd__neff,cat)
                 cmd="neuron__profile__subcmd__help__subcmd__neff__subcmd__cat"
@@ -152,7 +158,7 @@ _neuron__profile() {
 
     case "${cmd}" in
         neuron__profile)
-            opts="-h -V --help --version neff ntff help"
+            opts="-h -V --help --version neff ntff view help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -166,7 +172,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__help)
-            opts="neff ntff help"
+            opts="neff ntff view help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -364,6 +370,20 @@ _neuron__profile() {
         neuron__subcmd__profile__subcmd__help__subcmd__ntff__subcmd__verify)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        neuron__subcmd__profile__subcmd__help__subcmd__view)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -700,7 +720,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__neff__subcmd__run)
-            opts="-i -o -h -V --input --fill --seed --output --timing-only --no-timing --trace --format --help --version"
+            opts="-i -o -h -V --input --fill --seed --output --node --timing-only --no-timing --trace --format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -727,6 +747,10 @@ _neuron__profile() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --node)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -930,6 +954,52 @@ _neuron__profile() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        neuron__subcmd__profile__subcmd__view)
+            opts="-n -s -h -V --neff-path --session-file --output-format --output-file --display-name --json-pretty-print --ignore-nc-buf-usage --execution --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --neff-path)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output-format)
+                    COMPREPLY=($(compgen -W "json summary-text summary-json" -- "${cur}"))
+                    return 0
+                    ;;
+                --output-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --display-name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --execution)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)

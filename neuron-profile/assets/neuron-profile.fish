@@ -28,6 +28,7 @@ complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -s h -l help
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -s V -l version -d 'Print version'
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "neff" -d 'Look into a NEFF, take it apart, put it together'
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "ntff" -d 'Look into NTFF traces and the files of inspect runs'
+complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "view" -d 'Show a profile: the tables of a trace, or its metrics'
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and not __fish_seen_subcommand_from info ls cat disasm unpack pack verify run help" -s h -l help -d 'Print help'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and not __fish_seen_subcommand_from info ls cat disasm unpack pack verify run help" -s V -l version -d 'Print version'
@@ -96,6 +97,7 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and 
 random\t'Floats from -1 to 1; integers, which are often indices, are 0'"
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -l seed -d 'Start of the random numbers of --fill random' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -s o -l output -d 'Write each output to a .npy file in this folder, which is made' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -l node -d 'Node to run, by its kelf member, of a file with several' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -l trace -d 'Write the trace that a device would have written to this file' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -l format -d 'Form of the result' -r -f -a "text\t'For people'
 json\t'One JSON document'"
@@ -135,9 +137,22 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and 
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from help" -f -a "dump" -d 'The message by field name, and every record'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Check every rule of the format; exit code 3 when one is broken'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from neff ntff help" -f -a "neff" -d 'Look into a NEFF, take it apart, put it together'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from neff ntff help" -f -a "ntff" -d 'Look into NTFF traces and the files of inspect runs'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from neff ntff help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s n -l neff-path -d 'The NEFF that was running' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s s -l session-file -d 'The trace of it; - reads stdin' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l output-format -d 'What is written' -r -f -a "json\t'A file of all tables'
+summary-text\t'Metrics, name and value'
+summary-json\t'Metrics on one line, by the profile\'s id'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l output-file -d 'Where json goes; - is stdout' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l display-name -d 'Name of the profile; that of the trace if left out' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l execution -d 'Which execution of the trace, from 1' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l json-pretty-print -d 'Break the lines of json'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-nc-buf-usage -d 'Leave out how full the memories of a core are, which takes memory with the length of a trace'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from neff ntff view help" -f -a "neff" -d 'Look into a NEFF, take it apart, put it together'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from neff ntff view help" -f -a "ntff" -d 'Look into NTFF traces and the files of inspect runs'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from neff ntff view help" -f -a "view" -d 'Show a profile: the tables of a trace, or its metrics'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from neff ntff view help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "info" -d 'Show header, inputs and outputs, and programs'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "ls" -d 'List the members'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "cat" -d 'Write members to stdout'

@@ -1,8 +1,10 @@
-//! Looks into NEFF and NTFF files.
+//! Looks into NEFF and NTFF files, and makes profiles of them.
 
+pub mod export;
 pub mod neff;
 pub mod ntff;
 pub mod output;
+pub mod view;
 
 use std::ffi::OsString;
 
@@ -22,6 +24,7 @@ struct Cli {
 enum Command {
     Neff(neff::Args),
     Ntff(ntff::Args),
+    View(view::Args),
 }
 
 /// The command line, for man pages and completions.
@@ -39,6 +42,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let done = match cli.command {
         Command::Neff(args) => neff::run(&args, &mut out),
         Command::Ntff(args) => ntff::run(&args, &mut out),
+        Command::View(args) => view::run_view(&args, &mut out),
     };
     out.finish(done)
 }

@@ -23,7 +23,7 @@ _neuron__rtd() {
 
     case "${cmd}" in
         neuron__rtd)
-            opts="-t -g -c -i -l -x -V -v -h --log-console --source --version --help"
+            opts="-t -g -c -i -l -x -V -v -h --log-console --source --libnrt --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -50,6 +50,10 @@ _neuron__rtd() {
                     return 0
                     ;;
                 --source)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --libnrt)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -38,6 +38,10 @@ pub struct Args {
     #[arg(long, value_name = "SOURCE", env = "NEURON_SOURCE", default_value = "kernel")]
     pub source: String,
 
+    /// The libnrt that --source kernel uses [default: /opt/aws/neuron/lib/libnrt.so.1]
+    #[arg(long, value_name = "FILE", env = "NEURON_RTD_LIBNRT")]
+    pub libnrt: Option<std::path::PathBuf>,
+
     #[command(flatten)]
     version: VersionFlag,
 }

@@ -3,7 +3,7 @@
 //! Keys of the original are taken where they were; ours stand below `rtd`. A
 //! key that nobody knows is a warning, a value that cannot be is an error.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rtd_runtime::Settings;
 use serde_json::Value;
@@ -15,6 +15,8 @@ pub enum Kind {
     Flag(bool),
     /// A whole number: default, least, most.
     Number(u64, u64, u64),
+    /// Text, empty by default.
+    Text,
 }
 
 /// A parameter.
@@ -40,6 +42,10 @@ const fn number(
     Parameter { key, kind: Kind::Number(default, least, most), help }
 }
 
+const fn text(key: &'static str, help: &'static str) -> Parameter {
+    Parameter { key, kind: Kind::Text, help }
+}
+
 /// Every parameter.
 #[rustfmt::skip]
 pub const PARAMETERS: &[Parameter] = &[
@@ -56,6 +62,10 @@ pub const PARAMETERS: &[Parameter] = &[
     flag("rtd.session_cleanup", true, "whether models and groups of a client go with its session"),
     flag("rtd.numerical_errors", true, "whether NaN in an output is told (code 1003)"),
     flag("rtd.allow_neff_file", false, "whether load may name a file that the daemon reads"),
+    flag("rtd.auto_switch", false, "whether the start of a model stops the one of its group that runs"),
+    text("rtd.profile_dir", "absolute path of a folder for profiles; without it there are none"),
+    text("rtd.native_cpu_nodes", "names of native functions of CPU nodes, with commas; none of them is run"),
+    text("rtd.libnrt", "absolute path of the libnrt for --source kernel; --libnrt wins"),
     number("rtd.log_level", (5, 0, 7), "3 error, 4 warning, 5 info, 6 debug, 7 trace; -l wins"),
     number("rtd.init_attempts", (3, 1, 100), "attempts to get the devices, a second apart"),
     number("rtd.drain_sec", (30, 0, 3600), "seconds that SIGTERM leaves to inferences in flight"),
@@ -77,6 +87,7 @@ pub struct Config {
     pub init_attempts: u64,
     pub drain_sec: u64,
     pub keepalive_sec: u64,
+    pub libnrt: Option<PathBuf>,
 }
 
 impl Config {
@@ -94,6 +105,13 @@ impl Config {
         for parameter in PARAMETERS {
             found.push(value(&root, parameter)?);
         }
+        let absolute = |key: &str| match words(&root, key) {
+            "" => Ok(None),
+            path if Path::new(path).is_absolute() => Ok(Some(PathBuf::from(path))),
+            path => Err(format!("{key} is {path:?}; it must be an absolute path")),
+        };
+        let folder = absolute("rtd.profile_dir")?;
+        let native = words(&root, "rtd.native_cpu_nodes").split(',').map(str::trim);
         let read = |key: &str| {
             let mut all = PARAMETERS.iter().zip(&found);
             all.find(|(parameter, _)| parameter.key.starts_with(key)).map_or(0, |(_, value)| *value)
@@ -105,6 +123,9 @@ impl Config {
                 timeout_sec: narrow("rtd.timeout_sec"),
                 ninfer: narrow("rtd.ninfer"),
                 numerical_errors: read("rtd.numerical_errors") != 0,
+                auto_switch: read("rtd.auto_switch") != 0,
+                profile_folder: folder,
+                native_cpu_nodes: native.filter(|n| !n.is_empty()).map(str::to_owned).collect(),
             },
             max_neff_bytes: read("rtd.max_neff_bytes"),
             max_message_bytes: usize::try_from(read("rtd.max_message_bytes")).unwrap_or(usize::MAX),
@@ -115,6 +136,7 @@ impl Config {
             init_attempts: read("rtd.init_attempts"),
             drain_sec: read("rtd.drain_sec"),
             keepalive_sec: read("rtd.keepalive_sec"),
+            libnrt: absolute("rtd.libnrt")?,
         };
         Ok((config, unknown(&root)))
     }
@@ -140,10 +162,20 @@ fn at<'v>(root: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('.').try_fold(root, |value, key| value.get(key))
 }
 
+/// A text that was checked, or nothing.
+fn words<'v>(root: &'v Value, path: &str) -> &'v str {
+    at(root, path).and_then(Value::as_str).unwrap_or_default()
+}
+
 fn value(root: &Value, parameter: &Parameter) -> Result<u64, String> {
     let mut paths = parameter.key.split(' ');
     let found = paths.find_map(|path| at(root, path).map(|value| (path, value)));
     match (parameter.kind, found) {
+        (Kind::Text, None) => Ok(0),
+        (Kind::Text, Some((path, value))) => match value.as_str() {
+            Some(_) => Ok(0),
+            None => Err(format!("{path} is {value}; it must be a text")),
+        },
         (Kind::Flag(default), None) => Ok(u64::from(default)),
         (Kind::Number(default, ..), None) => Ok(default),
         (Kind::Flag(_), Some((path, value))) => match value.as_bool() {
@@ -212,6 +244,9 @@ mod tests {
             (r#"{"rtd": {"ninfer": 0}}"#, "rtd.ninfer is 0; it must be a number from 1 to 1024"),
             (r#"{"rtd": {"ninfer": "4"}}"#, "must be a number"),
             (r#"{"shmem_enabled": 1}"#, "must be true or false"),
+            (r#"{"rtd": {"profile_dir": 7}}"#, "rtd.profile_dir is 7; it must be a text"),
+            (r#"{"rtd": {"profile_dir": "here"}}"#, "must be an absolute path"),
+            (r#"{"rtd": {"libnrt": "libnrt.so.1"}}"#, "rtd.libnrt is \"libnrt.so.1\"; it must be"),
         ] {
             let error = Config::parse(text).unwrap_err();
             assert!(error.contains(said), "{text}: {error}");

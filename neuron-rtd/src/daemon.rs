@@ -13,7 +13,7 @@ use rtd_api::nmgr_ext_v1_server::NmgrExtV1Server;
 use rtd_api::nmgr_session_manager_server::NmgrSessionManagerServer;
 use rtd_api::nmgr_stream_server::NmgrStreamServer;
 use rtd_api::nmgr_v1_server::NmgrV1Server;
-use rtd_runtime::{Code, Cores, Failure, Level, Runtime, SimHost, Software};
+use rtd_runtime::{Code, Cores, Failure, Level, Nrt, Runtime, SimHost, Software};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tonic::transport::Server;
@@ -54,6 +54,7 @@ pub(crate) struct Plan {
     endpoint: Endpoint,
     spec: Spec,
     devices: Vec<u32>,
+    libnrt: Option<PathBuf>,
     log: Arc<Log>,
 }
 
@@ -91,7 +92,9 @@ impl Plan {
             Cores::new(kind, &devices).map_err(|failure| failure.lines().join("; "))?;
         }
         let config_path = (config_path, named);
-        Ok(Self { config, config_path, level: args.level, endpoint, spec, devices, log })
+        let level = args.level;
+        let libnrt = args.libnrt.clone().or_else(|| config.libnrt.clone());
+        Ok(Self { config, config_path, level, endpoint, spec, devices, libnrt, log })
     }
 
     fn say(&self, level: Level, place: &str, text: &str) {
@@ -99,7 +102,7 @@ impl Plan {
     }
 
     /// Gets the devices, several times if need be.
-    fn runtime(&self) -> Result<(Runtime, Sim), Failure> {
+    fn runtime(&self) -> Result<(Runtime, Option<Sim>), Failure> {
         const PLACE: &str = "NRTD:nrtd_main";
         let mut last = Failure::new(Code::HwError, PLACE, "no attempt was made");
         for attempt in 1..=self.config.init_attempts {
@@ -126,13 +129,17 @@ impl Plan {
         Err(last.then(PLACE, "the daemon has no devices; see its log and start it anew"))
     }
 
-    fn attempt(&self) -> Result<(Runtime, Sim), Failure> {
+    fn attempt(&self) -> Result<(Runtime, Option<Sim>), Failure> {
         const PLACE: &str = "NMGR:kmgr_init_mlas";
-        let Spec::Sim(spec) = &self.spec else {
-            let text = "this version serves simulated instances: --source sim:inf1.6xlarge";
-            return Err(
-                Failure::new(Code::Invalid, PLACE, text).then(PLACE, "No devices specified")
-            );
+        let spec = match &self.spec {
+            Spec::Sim(spec) => spec,
+            Spec::Kernel => return Ok((self.on_libnrt()?, None)),
+            Spec::Root(_) | Spec::Replay { .. } => {
+                let text = "models run on --source kernel or --source sim:inf1.6xlarge";
+                return Err(
+                    Failure::new(Code::Invalid, PLACE, text).then(PLACE, "No devices specified")
+                );
+            }
         };
         let cores = Cores::new(spec.kind, &self.devices)?;
         let sim = Sim::open_or_create(&Places::from_env(), &spec.name, spec.kind)
@@ -154,7 +161,7 @@ impl Plan {
             cores,
             Box::new(Software::default()),
             Box::new(host),
-            self.config.settings,
+            self.config.settings.clone(),
             Arc::clone(&self.log) as Arc<dyn rtd_runtime::Journal>,
         )?;
         let text = format!(
@@ -164,7 +171,20 @@ impl Plan {
             runtime.backend_name()
         );
         self.say(Level::Info, "NRTD:nrtd_main", &text);
-        Ok((runtime, sim))
+        Ok((runtime, Some(sim)))
+    }
+
+    /// The devices of this machine, through libnrt.
+    fn on_libnrt(&self) -> Result<Runtime, Failure> {
+        let nrt = Nrt::open(self.libnrt.as_deref())?;
+        let cores = nrt.cores(&self.devices)?;
+        let text = format!("{} with {} cores, {}", nrt.kind().name, cores.count(), nrt.library());
+        let journal = Arc::clone(&self.log) as Arc<dyn rtd_runtime::Journal>;
+        // memory and counters of the devices are libnrt's own matter
+        let (host, settings) = (Box::new(()), self.config.settings.clone());
+        let runtime = Runtime::new(cores, Box::new(nrt), host, settings, journal)?;
+        self.say(Level::Info, "NRTD:nrtd_main", &text);
+        Ok(runtime)
     }
 
     /// Runs until a signal or a client ends it.
@@ -187,11 +207,11 @@ impl Plan {
 
     async fn serve(
         &self,
-        ready: Result<(Runtime, Sim), Failure>,
+        ready: Result<(Runtime, Option<Sim>), Failure>,
         lock: Option<std::fs::File>,
     ) -> Result<(), String> {
         let (runtime, sim) = match ready {
-            Ok((runtime, sim)) => (Ok(runtime), Some(sim)),
+            Ok((runtime, sim)) => (Ok(runtime), sim),
             Err(failure) => (Err(failure), None),
         };
         let mut signals = Signals::new()?;
@@ -368,7 +388,9 @@ impl Plan {
         );
         self.say(Level::Info, PLACE, &text);
         for group in runtime.groups() {
-            self.say(Level::Info, PLACE, &format!("{group:?}"));
+            let seed = runtime.seed(group.id).map(|seed| format!(", seed {seed}"));
+            let text = format!("{group:?}{}", seed.unwrap_or_default());
+            self.say(Level::Info, PLACE, &text);
         }
         for model in runtime.models() {
             let text = format!(
@@ -394,8 +416,13 @@ fn choose(
     map: &Path,
     log: &Log,
 ) -> Result<Vec<u32>, String> {
-    // without an instance type nothing can be looked up; the start will say so
-    let Some(kind) = kind else { return Ok(Vec::new()) };
+    let Some(kind) = kind else {
+        // of this machine; whether they are connected is libnrt's matter
+        if !args.bdfs.is_empty() {
+            return devices::of_machine(&args.bdfs);
+        }
+        return Ok(instance.map_or_else(Vec::new, |named| named.devices));
+    };
     if !args.bdfs.is_empty() {
         return devices::by_bdf(kind, &args.bdfs);
     }

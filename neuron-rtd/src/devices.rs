@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use neuron_core::instance::InstanceType;
+use neuron_core::sample::Wanted;
+use neuron_core::source::{self, Spec};
 use neuron_core::units::Bdf;
 use serde::Deserialize;
 
@@ -54,6 +56,22 @@ pub(crate) fn by_bdf(kind: &InstanceType, bdfs: &[String]) -> Result<Vec<u32>, S
             )
         })
         .collect()
+}
+
+/// Indices of this machine's devices by their PCI addresses.
+pub(crate) fn of_machine(bdfs: &[String]) -> Result<Vec<u32>, String> {
+    let mut source = source::open(&Spec::Kernel).map_err(|error| error.to_string())?;
+    let sample = source.sample(Wanted::default()).map_err(|error| error.to_string())?;
+    let found = |text: &String| {
+        let bdf: Bdf = text.parse().map_err(|_| format!("{text:?} is no PCI address"))?;
+        let device = sample.devices.iter().find(|device| device.bdf == Some(bdf));
+        device.map(|device| device.host_index).ok_or_else(|| {
+            let known = sample.devices.iter().filter_map(|device| device.bdf);
+            let known: Vec<String> = known.map(|bdf| bdf.to_string()).collect();
+            format!("no device {text}; this machine has {}", known.join(" "))
+        })
+    };
+    bdfs.iter().map(found).collect()
 }
 
 /// Addresses in `infa-map.json`, which the original's discovery writes. Its

@@ -58,6 +58,7 @@ fn the_example_configuration_is_current() {
         let value = match parameter.kind {
             Kind::Flag(default) => serde_json::Value::from(default),
             Kind::Number(default, ..) => serde_json::Value::from(default),
+            Kind::Text => serde_json::Value::from(""),
         };
         let path: Vec<&str> = parameter.key.split(' ').next().unwrap().split('.').collect();
         match path.as_slice() {
@@ -96,6 +97,7 @@ fn the_reference_page_is_current() {
             Kind::Number(default, least, most) => {
                 (default.to_string(), format!("{least} to {most}"))
             }
+            Kind::Text => ("empty".to_owned(), "text".to_owned()),
         };
         let key = parameter.key.replace(' ', "` or `");
         writeln!(page, "| `{key}` | {default} | {range} | {} |", parameter.help).unwrap();

@@ -137,7 +137,7 @@ async fn real_programs_run_side_by_side() {
 /// A large NEFF is in memory once while it is received and looked at.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_large_neff_is_not_held_twice() {
-    const SIZE: usize = 32 << 20;
+    const SIZE: usize = 48 << 20;
     let daemon = Daemon::start(&[]);
     let mut client = daemon.client().await;
     let neff = Chain::new("large", &[Node::Copy(1)]).build_with(SIZE);
@@ -146,5 +146,6 @@ async fn a_large_neff_is_not_held_twice() {
     let loaded = load(&mut client, &neff, 0, 0).await;
     good(loaded.status);
     let grown = (peak(&daemon) - before) << 10;
-    assert!(grown > SIZE as u64 && grown < SIZE as u64 * 5 / 4, "grown by {grown} bytes");
+    // the allocator takes some MiB at a time
+    assert!(grown > SIZE as u64 && grown < SIZE as u64 * 3 / 2, "grown by {grown} bytes");
 }

@@ -1,7 +1,8 @@
-//! `cargo xtask fuzz TARGET --for 10m`: runs a fuzz target of neuron-core.
+//! `cargo xtask fuzz TARGET --for 10m`: runs a fuzz target of neuron-core or of
+//! the software NeuronCore.
 //!
 //! cargo-fuzz builds the program, on the toolchain of the workspace: only
-//! coverage counters are wanted, and the library has no unsafe code for a
+//! coverage counters are wanted, and the libraries have no unsafe code for a
 //! sanitizer to watch. The tool is installed under `target/` when it is not
 //! there. New inputs go to `target/fuzz/corpus`, findings to
 //! `target/fuzz/artifacts`; the committed seeds are only read.

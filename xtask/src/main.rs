@@ -51,6 +51,9 @@ enum Command {
     /// Measure the tools against their peers.
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Run a tool for long and watch what it needs.
+    #[command(subcommand)]
+    Soak(bench::Soak),
     /// Run a fuzz target of neuron-core.
     Fuzz(fuzz::Options),
 }
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         Command::Demo => demo::run(),
         Command::Models(options) => models::run(&options),
         Command::Bench(bench) => bench::run(&bench),
+        Command::Soak(soak) => bench::soak(&soak),
         Command::Fuzz(options) => fuzz::run(&options),
     };
     match outcome {

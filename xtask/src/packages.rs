@@ -35,6 +35,24 @@ pub(crate) const PACKAGES: &[Package] = &[
         users: &["python_reads_what_we_write"],
     },
     Package {
+        name: "gcc",
+        proof: &["gcc", "--version"],
+        wanted_by: "tests",
+        users: &["C programs on libnrt.so.1, stubs of other libraries, layouts of its structs"],
+    },
+    Package {
+        name: "g++",
+        proof: &["g++", "--version"],
+        wanted_by: "tests",
+        users: &["structs_have_the_same_layout_in_c (its part in C++)"],
+    },
+    Package {
+        name: "binutils",
+        proof: &["nm", "--version"],
+        wanted_by: "tests",
+        users: &["exactly_the_functions_of_the_headers_are_exported"],
+    },
+    Package {
         name: "prometheus",
         proof: &["promtool", "--version"],
         wanted_by: "tests",

@@ -42,6 +42,10 @@ const TARGETS: &[(&str, Target)] = &[
     ("isa-asm", neuron_core::isa::fuzz::asm),
     #[cfg(feature = "isa")]
     ("isa-stream", neuron_core::isa::fuzz::stream),
+    #[cfg(feature = "npu")]
+    ("npu-records", npu::fuzz::records),
+    #[cfg(feature = "npu")]
+    ("npu-payload", npu::fuzz::payload),
 ];
 
 /// The target of this run, found before the first input.

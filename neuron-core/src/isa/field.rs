@@ -183,7 +183,7 @@ impl Rest {
 
     /// Whether no byte is set.
     pub fn is_none(&self) -> bool {
-        self.0.iter().all(|byte| *byte == 0)
+        self.0.iter().fold(0, |all, byte| all | byte) == 0
     }
 
     /// Runs of set bytes, as (offset, bytes).

@@ -26,6 +26,7 @@ mod limits;
 mod metaneff;
 mod model;
 mod npy;
+pub mod operator;
 pub mod path;
 mod problem;
 mod role;

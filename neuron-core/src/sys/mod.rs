@@ -1,4 +1,4 @@
-//! The only `unsafe` code outside the C library: ioctl and mmap.
+//! The only `unsafe` code outside the C library: ioctl, mmap and dlopen.
 //!
 //! Everything that is public here is safe to call: a request is only made with
 //! an argument of the struct that belongs to it, and arguments that hold
@@ -7,8 +7,10 @@
 
 pub mod file_map;
 mod ioctl;
+mod library;
 mod lists;
 mod map;
+pub mod nrt;
 mod open;
 
 pub use ioctl::{Arg, call, processes, refuse_positive};

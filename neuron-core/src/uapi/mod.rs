@@ -11,6 +11,7 @@ pub mod enums;
 pub mod fuzz;
 pub mod nds;
 pub mod nds_ext;
+pub mod nrt;
 pub mod request;
 pub mod version;
 

@@ -4129,6 +4129,9 @@ pub struct ModelInfo {
     pub tensors: ::prost::alloc::vec::Vec<TensorInfo>,
     #[prost(uint32, tag = "14")]
     pub mla_start: u32,
+    /// What its inferences have taken on simulated cores, overlaps counted once.
+    #[prost(uint64, tag = "15")]
+    pub simulated_nanos: u64,
 }
 impl ::prost::Name for ModelInfo {
     const NAME: &'static str = "model_info";
@@ -4218,6 +4221,56 @@ impl ::prost::Name for SetLogLevelRequest {
     }
     fn type_url() -> ::prost::alloc::string::String {
         "/nrt.set_log_level_request".into()
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProfileStartRequest {
+    #[prost(message, optional, tag = "1")]
+    pub h_nn: ::core::option::Option<HNn>,
+    /// A plain name that ends in .ntff; the daemon's configuration has the folder.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+}
+impl ::prost::Name for ProfileStartRequest {
+    const NAME: &'static str = "profile_start_request";
+    const PACKAGE: &'static str = "nrt";
+    fn full_name() -> ::prost::alloc::string::String {
+        "nrt.profile_start_request".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/nrt.profile_start_request".into()
+    }
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProfileStopRequest {
+    #[prost(message, optional, tag = "1")]
+    pub h_nn: ::core::option::Option<HNn>,
+}
+impl ::prost::Name for ProfileStopRequest {
+    const NAME: &'static str = "profile_stop_request";
+    const PACKAGE: &'static str = "nrt";
+    fn full_name() -> ::prost::alloc::string::String {
+        "nrt.profile_stop_request".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/nrt.profile_stop_request".into()
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProfileStopResponse {
+    #[prost(message, optional, tag = "1")]
+    pub status: ::core::option::Option<Status>,
+    #[prost(string, repeated, tag = "2")]
+    pub files: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+impl ::prost::Name for ProfileStopResponse {
+    const NAME: &'static str = "profile_stop_response";
+    const PACKAGE: &'static str = "nrt";
+    fn full_name() -> ::prost::alloc::string::String {
+        "nrt.profile_stop_response".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/nrt.profile_stop_response".into()
     }
 }
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -4419,6 +4472,51 @@ pub mod nmgr_ext_v1_client {
             req.extensions_mut().insert(GrpcMethod::new("nrt.nmgr_ext_v1", "drain"));
             self.inner.unary(req, path, codec).await
         }
+        pub async fn profile_start(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ProfileStartRequest>,
+        ) -> std::result::Result<tonic::Response<super::Status>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/nrt.nmgr_ext_v1/profile_start",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("nrt.nmgr_ext_v1", "profile_start"));
+            self.inner.unary(req, path, codec).await
+        }
+        pub async fn profile_stop(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ProfileStopRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ProfileStopResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/nrt.nmgr_ext_v1/profile_stop",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("nrt.nmgr_ext_v1", "profile_stop"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -4456,6 +4554,17 @@ pub mod nmgr_ext_v1_server {
             &self,
             request: tonic::Request<super::Empty>,
         ) -> std::result::Result<tonic::Response<super::Status>, tonic::Status>;
+        async fn profile_start(
+            &self,
+            request: tonic::Request<super::ProfileStartRequest>,
+        ) -> std::result::Result<tonic::Response<super::Status>, tonic::Status>;
+        async fn profile_stop(
+            &self,
+            request: tonic::Request<super::ProfileStopRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ProfileStopResponse>,
+            tonic::Status,
+        >;
     }
     #[derive(Debug)]
     pub struct NmgrExtV1Server<T> {
@@ -4692,6 +4801,96 @@ pub mod nmgr_ext_v1_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = drainSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/nrt.nmgr_ext_v1/profile_start" => {
+                    #[allow(non_camel_case_types)]
+                    struct profile_startSvc<T: NmgrExtV1>(pub Arc<T>);
+                    impl<
+                        T: NmgrExtV1,
+                    > tonic::server::UnaryService<super::ProfileStartRequest>
+                    for profile_startSvc<T> {
+                        type Response = super::Status;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ProfileStartRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as NmgrExtV1>::profile_start(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = profile_startSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/nrt.nmgr_ext_v1/profile_stop" => {
+                    #[allow(non_camel_case_types)]
+                    struct profile_stopSvc<T: NmgrExtV1>(pub Arc<T>);
+                    impl<
+                        T: NmgrExtV1,
+                    > tonic::server::UnaryService<super::ProfileStopRequest>
+                    for profile_stopSvc<T> {
+                        type Response = super::ProfileStopResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ProfileStopRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as NmgrExtV1>::profile_stop(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = profile_stopSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -125,7 +125,7 @@ fn a_cpu_node_stands_between_neuron_nodes() {
     let nodes: Vec<_> =
         graph.executable().map(|(_, node)| (node.executor(), node.attr("func_name"))).collect();
     let neuron = (Executor::NeuronCore, Some("__kelf"));
-    assert_eq!(nodes, [neuron, (Executor::Cpu, Some("cpu_softmax")), neuron]);
+    assert_eq!(nodes, [neuron, (Executor::Cpu, Some("softmax")), neuron]);
     let names: Vec<_> = model.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
     assert_eq!(names, ["x", "y"]);
 }

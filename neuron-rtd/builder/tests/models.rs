@@ -6,11 +6,12 @@ mod support;
 use std::collections::BTreeMap;
 
 use neuron_builder::models::{SAMPLES, Sample};
-use neuron_builder::{Array, CoreProgram, ElementType, Model, VariableKind, lower};
+use neuron_builder::{Array, CoreProgram, ElementType, Graph, Model, VariableKind, lower};
 use neuron_core::isa::body::Body;
 use neuron_core::isa::body::control::EventSemaphore;
 use neuron_core::isa::header::Header;
 use neuron_core::isa::{Engine, Instruction, Opcode};
+use neuron_core::neff::{Neff, Options};
 use npu::{Program, Stop, Unmet};
 use support::{Check, verify};
 
@@ -136,8 +137,9 @@ fn check_collective(name: &str, python: &str, bound: f64) {
 }
 
 /// A core whose collectives are taken out: what one would read is an output,
-/// what it would write an input. Gives the names, in order.
-fn without_collectives(core: &mut CoreProgram) -> Vec<[String; 2]> {
+/// what it would write an input, and the graph says so. Gives the names, in
+/// order.
+fn without_collectives(core: &mut CoreProgram, graph: &mut Graph) -> Vec<[String; 2]> {
     let mut names = Vec::new();
     let pool = usize::from(Engine::Pool.number());
     for line in &mut core.streams.engines[pool] {
@@ -151,7 +153,10 @@ fn without_collectives(core: &mut CoreProgram) -> Vec<[String; 2]> {
         let [from, to] = [body.input_tensor_id, body.output_tensor_id].map(|id| id as usize - 1);
         core.variables[from].kind = VariableKind::Output;
         core.variables[to].kind = VariableKind::Input;
-        names.push([from, to].map(|index| core.variables[index].name.clone()));
+        let [given, sum] = [from, to].map(|index| core.variables[index].clone());
+        let tensor = graph.input(&sum.name, sum.element, &sum.shape).unwrap();
+        graph.output(&given.name, tensor).unwrap();
+        names.push([given.name, sum.name]);
     }
     names
 }
@@ -162,10 +167,11 @@ fn alone(made: &Sample) -> Vec<(String, Array)> {
     let mut cores = Vec::new();
     for graph in &made.graphs {
         let mut core = lower(graph).unwrap();
-        let names = without_collectives(&mut core);
         let output = graph.outputs()[0].clone();
         let shape = graph.tensor(output.1).unwrap().shape.clone();
-        let model = Model::new("alone", vec![graph.clone()]);
+        let mut graph = graph.clone();
+        let names = without_collectives(&mut core, &mut graph);
+        let model = Model::new("alone", vec![graph]);
         let program = Program::from_neff(&model.pack(&[vec![core]]).unwrap().bytes).unwrap();
         cores.push((program, names, output.0, shape));
     }
@@ -214,16 +220,16 @@ fn data_parallel_step_equals_numpy() {
     check_collective("data-parallel-step", python, 2e-6);
 }
 
-/// Each Neuron node alone, with NumPy as the host between them. The software
-/// NeuronCore runs the nodes of a file side by side, so a node's outputs count
-/// once its inputs are those of the node before.
+/// Each Neuron node alone, with this test as the host between them.
 #[test]
 fn nodes_around_a_cpu_node_equal_numpy() {
     let sample = sample("cpu-node");
-    let program = Program::from_neff(&sample.built.bytes).unwrap();
-    let mut inputs = bytes(&sample.inputs);
-    inputs.insert("shares".to_owned(), vec![0; 32 * 16 * 4]);
-    let first = program.run(&inputs).unwrap();
+    let error = Program::from_neff(&sample.built.bytes).unwrap_err().to_string();
+    let told = "NEFF: there are several Neuron nodes; choose one of kelf-0.json, kelf-1.json";
+    assert_eq!(error, told);
+    let neff = Neff::open(&sample.built.bytes, &Options::strict()).unwrap();
+    let node = |kelf| Program::from_node(&neff, Some(kelf)).unwrap();
+    let first = node("kelf-0.json").run(&bytes(&sample.inputs)).unwrap();
     let shape = [32, 16];
     let scores = Array::new(ElementType::F32, &shape, first["scores"].clone()).unwrap();
     let numbers: Vec<f32> =
@@ -235,8 +241,8 @@ fn nodes_around_a_cpu_node_equal_numpy() {
     };
     let shares: Vec<f32> = numbers.chunks(16).flat_map(softmax).collect();
     let shares = Array::from_f32(ElementType::F32, &shape, &shares).unwrap();
-    inputs.insert("shares".to_owned(), shares.data().to_vec());
-    let last = program.run(&inputs).unwrap();
+    let inputs = [("shares".to_owned(), shares.data().to_vec())].into();
+    let last = node("kelf-1.json").run(&inputs).unwrap();
     let y = Array::new(ElementType::F32, &[32, 48], last["y"].clone()).unwrap();
     let arrays = [sample.inputs, sample.weights].concat();
     let outputs = vec![("scores".to_owned(), scores), ("y".to_owned(), y)];

@@ -12,15 +12,20 @@ use neuron_builder::{
 };
 use neuron_core::isa::Engine;
 use neuron_core::isa::event::WaitMode;
+use neuron_core::neff::{Neff, Options};
 use proptest::prelude::*;
 use support::{Case, Random, compare, random};
 
 fn check(name: &str, bytes: &[u8]) {
-    let program = npu::Program::from_neff(bytes).unwrap();
-    for core in program.cores() {
-        let races = order::races(core);
-        let some: Vec<_> = races.iter().take(5).collect();
-        assert!(races.is_empty(), "{name}: {} races: {some:#?}", races.len());
+    let neff = Neff::open(bytes, &Options::strict()).unwrap();
+    let kelfs = (0..).map(|number| format!("kelf-{number}.json"));
+    for kelf in kelfs.take_while(|kelf| neff.member(kelf).is_some()) {
+        let program = npu::Program::from_node(&neff, Some(&kelf)).unwrap();
+        for core in program.cores() {
+            let races = order::races(core);
+            let some: Vec<_> = races.iter().take(5).collect();
+            assert!(races.is_empty(), "{name}: {} races: {some:#?}", races.len());
+        }
     }
 }
 

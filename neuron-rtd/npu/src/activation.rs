@@ -69,6 +69,12 @@ pub(crate) fn smooth(activation: Activation) -> Option<Smooth> {
         "GELU" => Smooth::Gelu,
         "GELU_APPRX_TANH" => Smooth::GeluTanh,
         "GELU_APPRX_SIGMOID" => Smooth::GeluSigmoid,
+        "IDENTITY" | "COPY" => Smooth::Identity,
+        "RELU" => Smooth::Relu,
+        "SQUARE" => Smooth::Square,
+        "SQRT" => Smooth::Root,
+        "RECIPROCAL_SQRT" => Smooth::InverseRoot,
+        "RECIPROCAL" => Smooth::Inverse,
         _ => return None,
     })
 }

@@ -15,6 +15,11 @@
 //! # Ok(()) }
 //! ```
 //!
+//! A file is checked as a loader checks it, digest and all, before any of it is
+//! used; there is no way around it. Of a file with several Neuron nodes
+//! [`Program::from_node`] takes one. [`Limits`] bound what a run may do, and
+//! [`Cancel`] ends one from another thread.
+//!
 //! # Function, and time
 //!
 //! [`Program::run`] computes numbers and nothing else: instructions and
@@ -52,19 +57,22 @@
 //!
 //! Choices between sources:
 //!
-//! * MAX8 writes the smallest of the eight first, as records of the vendor's
-//!   compiler walk its result from the end;
+//! * MAX8 writes the smallest of the eight first, as the notes have it; records
+//!   of the vendor's compiler walk its result from the end, so that `nki.isa.max8`
+//!   gives the largest first;
 //! * a search marks what one instruction found, and the next one starts anew;
 //! * TENSOR_SCALAR_CACHE_REDUCE writes every result and folds it with the new
-//!   one as first operand;
-//! * SELECT_REDUCE writes its number where the predicate is false;
+//!   one as first operand, as `nki.isa.tensor_scalar_cumulative` is documented;
+//!   the notes have it second, which shows in differences only;
+//! * SELECT_REDUCE writes its number where the predicate is false, the
+//!   `on_false` of `nki.isa.select_reduce`;
 //! * ACT takes TENSOR_SCALAR as multiply and add on Trn2, and whole from Trn3 on.
 //!
 //! # Speed on the host
 //!
 //! Products, conversions and the exponential functions run in the vectors that
 //! the host has (SSE2, SSE4.2, AVX2 with FMA, AVX-512 of Ice Lake and Zen 4 on,
-//! NEON), and the rows of a large product on the threads of the rayon pool
+//! NEON), and the columns of a large product on the threads of the rayon pool
 //! around the caller. Neither changes a bit of a result: lanes and threads
 //! share results out, never the steps of one sum, and no step depends on what
 //! the host has. A host without fused multiply-add computes the same numbers
@@ -75,13 +83,21 @@
 //!
 //! # What is left out
 //!
-//! * numbers of the device that no public source has: RNG and RAND, CRC32, the
-//!   factors of the leaky activation functions, MOD of negative integers;
+//! * numbers of the device that no public source has: RNG and RAND (an LFSR or
+//!   XORWOW, whose taps, seeding and order of lanes are not told), CRC32 (neither
+//!   polynomial nor order of bits), the place of the factor of the leaky
+//!   activation functions, MOD of negative integers;
 //! * the second register of COMPARE_BRANCH, other targets than a distance;
-//! * STREAM_TRANSPOSE with a mask, conversion with a sum in DMA (`fma`, `add`),
-//!   permutes that reduce, collectives of several programs;
-//! * BATCH_NORM_BACK_PROP and what loads its parameters; TENSOR_SCALAR_IMM_LD,
-//!   whose only reader has no public layout; functions (PSEUDO_FUNCTION_*);
+//! * STREAM_TRANSPOSE with byte 38 set: the notes call it the mask of
+//!   LOAD_MASK_SELECT in one place and a transpose of channels in another;
+//! * sums in blocks of DMA, and by record all operations but ADD: what a product,
+//!   maximum or minimum leaves is not told; permutes that reduce, as no record of
+//!   one is public; collectives of several programs;
+//! * BATCH_NORM_BACK_PROP and what loads its parameters, whose arithmetic is not
+//!   public; TENSOR_SCALAR_IMM_LD, which no compiler emits by its headers and
+//!   whose only reader has no layout here; MODIFY_POOL_CONFIG, whose fields have
+//!   names only; functions (PSEUDO_FUNCTION_*) and sets of functions by name
+//!   (PSEUDO_LOAD_ACT_FUNC_SET), of which no file is public;
 //! * a loader's image and semaphores of other cores.
 //!
 //! # Programs of the real compiler
@@ -125,6 +141,7 @@ pub mod dma;
 pub mod errors;
 mod exec;
 pub mod fault;
+pub mod fuzz;
 pub mod geometry;
 mod hbm;
 pub mod memory;
@@ -138,7 +155,7 @@ pub mod time;
 
 pub use fault::Fault;
 pub use hbm::Place;
-pub use observer::{At, Observer};
+pub use observer::{At, Cancel, Observer};
 pub use program::{CoreProgram, LoadError, Program, TensorInfo};
 pub use run::{Limits, Tensors};
 pub use stop::{Blocked, Stop};

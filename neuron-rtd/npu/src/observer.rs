@@ -1,11 +1,14 @@
 //! What a layer above sees of a run: each instruction and each transfer, in
 //! the order in which they act.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use neuron_core::isa::{Engine, Instruction};
 
 use crate::collective::Post;
 use crate::dma::Job;
 use crate::errors::Errors;
+use crate::time::Sink;
 
 /// Where an instruction stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -24,6 +27,14 @@ pub struct At {
 /// then `queued` if the instruction starts a transfer, or `posted`, then `end`
 /// after the updates. `transferred` follows `queued` in the order of each queue.
 pub trait Observer {
+    /// Whether the run shall end now, with [`Stop::Cancelled`]. Asked before
+    /// each turn of the engines: what one instruction or transfer does is not
+    /// cut short.
+    ///
+    /// [`Stop::Cancelled`]: crate::Stop::Cancelled
+    fn cancelled(&self) -> bool {
+        false
+    }
     /// An instruction's waits hold; nothing of it has happened.
     fn begin(&mut self, _at: At, _instruction: &Instruction) {}
     /// An instruction and its updates are done.
@@ -43,3 +54,26 @@ pub trait Observer {
 
 /// Sees nothing.
 impl Observer for () {}
+
+/// Sees nothing, and ends the run once the flag is set, by another thread. An
+/// observer or sink that sees more hands `cancelled` on to one of these.
+#[derive(Debug, Clone, Copy)]
+pub struct Cancel<'a>(pub &'a AtomicBool);
+
+impl Cancel<'_> {
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Observer for Cancel<'_> {
+    fn cancelled(&self) -> bool {
+        self.is_set()
+    }
+}
+
+impl Sink for Cancel<'_> {
+    fn cancelled(&self) -> bool {
+        self.is_set()
+    }
+}

@@ -1,14 +1,15 @@
 //! A NEFF made ready to run: decoded streams, buffers, variables and blocks.
 //!
-//! Nothing here depends on a file's name, digest or shape. Of a file of major
-//! version 2 the feature bits are not looked at: what they announce shows in
-//! the records.
+//! A file is read as strictly as a loader reads it: one that breaks a rule of
+//! neff.md, its digest among them, is no program. Beyond that check nothing
+//! here depends on a file's name, digest or shape.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use neuron_core::instance::Arch;
 use neuron_core::isa::{Engine, Record, decode_stream};
-use neuron_core::neff::doc::{DmaBlock, Target, VarKind, Variable};
+use neuron_core::neff::doc::{DmaBlock, Kelf, Target, VarKind, Variable};
 use neuron_core::neff::{Mode, Model, Neff, Options, Problem, Report, Subgraph, Usage};
 
 use crate::fault::Fault;
@@ -28,6 +29,17 @@ pub enum LoadError {
     /// The file has no program.
     #[error("NEFF: there is no subgraph to run")]
     Empty,
+    /// The file was opened without the checks of a loader.
+    #[error("NEFF: it was not checked; open it in strict mode, with its digest")]
+    Unchecked,
+    /// The file has several Neuron nodes, or not the one that was asked for.
+    #[error("NEFF: {}; choose one of {}", Wanted(.wanted.as_deref()), .kelfs.join(", "))]
+    Node {
+        /// The kelf member that was asked for.
+        wanted: Option<String>,
+        /// Those that there are.
+        kelfs: Vec<String>,
+    },
     /// A member cannot be used.
     #[error("NEFF: {member}: {reason}")]
     Member {
@@ -36,6 +48,17 @@ pub enum LoadError {
         /// What is wrong with it.
         reason: String,
     },
+}
+
+struct Wanted<'a>(Option<&'a str>);
+
+impl fmt::Display for Wanted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(kelf) => write!(f, "no Neuron node has {kelf}"),
+            None => f.write_str("there are several Neuron nodes"),
+        }
+    }
 }
 
 /// An input or output.
@@ -130,17 +153,39 @@ impl CoreProgram {
 }
 
 impl Program {
-    /// Reads a NEFF.
+    /// Reads a NEFF of one Neuron node.
     ///
     /// # Errors
     ///
-    /// When the container is broken, the hardware is unknown, or a stream or
-    /// constant is missing. Records are looked at when they run.
+    /// As [`Program::from_node`], and when the container is broken.
     pub fn from_neff(bytes: &[u8]) -> Result<Self, LoadError> {
-        let options = Options::lenient().holding_all();
-        let neff = Neff::open(bytes, &options)?;
-        let model = Model::read(&neff, &mut Report::new(Mode::Lenient))?;
-        let arch = match model.target() {
+        Self::from_node(&Neff::open(bytes, &Options::strict().holding_all())?, None)
+    }
+
+    /// Makes one Neuron node of an opened NEFF ready: the one whose kelf member
+    /// this is, or the only one.
+    ///
+    /// # Errors
+    ///
+    /// When the file was not opened in strict mode with its digest, its JSON
+    /// breaks a rule, there is no such node, the hardware is unknown, or a
+    /// stream or constant is missing. Records are looked at when they run.
+    pub fn from_node(neff: &Neff<'_>, kelf: Option<&str>) -> Result<Self, LoadError> {
+        if neff.options.mode != Mode::Strict || neff.digest.is_none() {
+            return Err(LoadError::Unchecked);
+        }
+        let model = Model::read(neff, &mut Report::new(Mode::Strict))?;
+        let kelfs = model.kelf_member.iter().chain(&model.more_kelfs);
+        let own = match kelf {
+            Some(kelf) => kelfs.clone().find(|name| *name == kelf),
+            None if model.more_kelfs.is_empty() => model.kelf_member.as_ref(),
+            None => None,
+        };
+        let Some(own) = own else {
+            let wanted = kelf.map(str::to_owned);
+            return Err(LoadError::Node { wanted, kelfs: kelfs.cloned().collect() });
+        };
+        let arch = match target(neff, &model, own)? {
             Some(Target::V1) => Arch::V1,
             // `*`: the oldest generation that has records (our choice)
             Some(Target::V2 | Target::Any) => Arch::V2,
@@ -149,9 +194,9 @@ impl Program {
             Some(Target::V4) => Arch::V4,
             None => return Err(LoadError::Target),
         };
-        let mut loader = Loader { neff: &neff, arch, hbm: Hbm::default(), tensors: Vec::new() };
+        let mut loader = Loader { neff, arch, hbm: Hbm::default(), tensors: Vec::new() };
         let mut cores = Vec::new();
-        for subgraph in &model.subgraphs {
+        for subgraph in model.subgraphs.iter().filter(|subgraph| subgraph.kelf_member == *own) {
             cores.push(loader.core(subgraph)?);
         }
         if cores.is_empty() {
@@ -183,8 +228,19 @@ impl Program {
     }
 }
 
-struct Loader<'a> {
-    neff: &'a Neff<'a>,
+/// The hardware that a kelf member is for.
+fn target(neff: &Neff<'_>, model: &Model, kelf: &str) -> Result<Option<Target>, LoadError> {
+    if model.kelf_member.as_deref() == Some(kelf) {
+        return Ok(model.target());
+    }
+    let body = neff.body(kelf).ok_or_else(|| member_error(kelf, "is absent"))??;
+    let kelf: Kelf =
+        serde_json::from_slice(&body).map_err(|error| member_error(kelf, error.to_string()))?;
+    Ok(Target::parse(kelf.target.as_deref()))
+}
+
+struct Loader<'n, 'a> {
+    neff: &'n Neff<'a>,
     arch: Arch,
     hbm: Hbm,
     tensors: Vec<TensorInfo>,
@@ -202,7 +258,7 @@ fn ranks<T: serde::de::DeserializeOwned + Default>(
     serde_json::from_value(lists.clone()).map_err(|error| format!("lists of ranks: {error}"))
 }
 
-impl Loader<'_> {
+impl Loader<'_, '_> {
     fn core(&mut self, subgraph: &Subgraph) -> Result<CoreProgram, LoadError> {
         let mut core = CoreProgram { name: subgraph.name.clone(), ..CoreProgram::default() };
         core.replica_groups = ranks(&subgraph.definition.replica_groups);

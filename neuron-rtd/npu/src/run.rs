@@ -2,9 +2,11 @@
 //! turns, until all have ended.
 //!
 //! A turn goes over the cores in order; on each, every engine runs one
-//! instruction if its waits hold, then every queue does one job. So a run is
-//! the same on every host, and a transfer is done after its trigger, not with
-//! it: a program that does not wait for its transfers shows it.
+//! instruction if its waits hold, then every queue does one job. A job that
+//! loads SBUF waits until no engine of its core runs, within limits, so that
+//! what it brings is still in the caches of the host when it is used. So a run
+//! is the same on every host, and a transfer is done after its trigger, not
+//! with it: a program that does not wait for its transfers shows it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -33,13 +35,16 @@ pub struct Limits {
     pub output_bytes: u64,
     /// Packets of all DMA engines together, in a timed run.
     pub packets: u64,
+    /// Bytes that all transfers together move.
+    pub moved_bytes: u64,
 }
 
 impl Default for Limits {
-    /// 2^32 instructions, 8 GiB of outputs, 2^32 packets: what real programs
-    /// need stays far below (our choice).
+    /// 2^32 instructions, 8 GiB of outputs, 2^32 packets, 2^44 bytes moved: what
+    /// real programs need stays far below (our choice).
     fn default() -> Self {
-        Self { instructions: 1 << 32, output_bytes: 8 << 30, packets: 1 << 32 }
+        let (instructions, packets) = (1 << 32, 1 << 32);
+        Self { instructions, output_bytes: 8 << 30, packets, moved_bytes: 1 << 44 }
     }
 }
 
@@ -69,12 +74,19 @@ impl Program {
         let mut cores: Vec<Core<'_>> =
             self.cores.iter().map(|core| Core::new(core, self)).collect();
         let (mut done, mut gathering) = (0, Gathering::default());
+        let mut bytes_left = limits.moved_bytes;
         loop {
+            if observer.cancelled() {
+                return Err(Stop::Cancelled);
+            }
             let before = done;
-            let (mut blocked, mut moved, mut posts) = (Vec::new(), false, Vec::new());
+            let (mut moved, mut posts) = (false, Vec::new());
             for (index, core) in cores.iter_mut().enumerate() {
                 let (count, hbm) = (self.cores.len(), &mut hbm);
-                let mut turn = Turn { core: index, cores: count, hbm, observer: &mut *observer };
+                let (observer, bytes_left) = (&mut *observer, &mut bytes_left);
+                let mut turn =
+                    Turn { core: index, cores: count, hbm, observer, limits, bytes_left };
+                let started = done;
                 for engine in Engine::ALL {
                     match turn.step(core, engine)? {
                         Step::Ran => done += 1,
@@ -82,11 +94,10 @@ impl Program {
                             done += 1;
                             posts.push(post);
                         }
-                        Step::Ended => {}
-                        Step::Waits(wait) => blocked.push(wait),
+                        Step::Ended | Step::Waits => {}
                     }
                 }
-                moved |= turn.transfer(core)?;
+                moved |= turn.transfer(core, done == started)?;
             }
             for post in posts {
                 let at = post.at;
@@ -98,6 +109,10 @@ impl Program {
                 return Err(Stop::Instructions(limits.instructions));
             }
             if done == before && !moved {
+                let mut blocked = Vec::new();
+                for (index, core) in cores.iter().enumerate() {
+                    core.blocked(index, &mut blocked)?;
+                }
                 blocked.extend(gathering.blocked());
                 if blocked.is_empty() {
                     return self.outputs(&hbm, limits.output_bytes);
@@ -159,12 +174,42 @@ struct Core<'p> {
     slots: [usize; 5],
     /// Queues in the order of their first job.
     queues: Vec<(String, VecDeque<Job>)>,
+    turns: usize,
 }
+
+/// Loads that may wait in a queue, and turns that they may, while an engine
+/// runs (our choice).
+const MOST_WAITING: usize = 64;
 
 impl<'p> Core<'p> {
     fn new(program: &'p CoreProgram, whole: &Program) -> Self {
-        Self { program, state: State::new(whole.arch), slots: [0; 5], queues: Vec::new() }
+        let state = State::new(whole.arch);
+        Self { program, state, slots: [0; 5], queues: Vec::new(), turns: 0 }
     }
+
+    /// What each engine that has not ended waits for.
+    fn blocked(&self, core: usize, blocked: &mut Vec<Blocked>) -> Result<(), Stop> {
+        for (engine, slot) in Engine::ALL.into_iter().zip(self.slots) {
+            let Some(record) = self.program.stream(engine).get(slot) else { continue };
+            let at = At { core, engine, slot };
+            let stop = |fault| stop(at, record, fault);
+            let instruction = understood(record).map_err(stop)?;
+            let registers = self.state.registers(engine);
+            let blocks = [Some(instruction.header.events()), second_block(instruction)];
+            let unmet =
+                blocks.iter().flatten().map(|block| self.state.sync.unmet(block, registers));
+            let unmet: Result<Vec<_>, Fault> = unmet.collect();
+            let unmet: Vec<_> = unmet.map_err(stop)?.into_iter().flatten().collect();
+            if !unmet.is_empty() {
+                blocked.push(Blocked { at, opcode: record.opcode(), unmet });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn stop(at: At, record: &Record, fault: Fault) -> Stop {
+    Stop::Instruction { at, opcode: record.opcode(), fault, bytes: Box::new(record.encode()) }
 }
 
 /// A fault at a record that ran.
@@ -191,8 +236,7 @@ fn collect(
     collective::perform(posts, hbm, cores)?;
     for post in posts {
         if let Some(state) = cores.state(post.at.core) {
-            let registers = *state.registers(post.at.engine);
-            state.sync.update(&post.update, &registers)?;
+            state.update(post.at.engine, &post.update)?;
         }
     }
     observer.collected(posts);
@@ -203,7 +247,7 @@ enum Step {
     Ran,
     Posted(Post),
     Ended,
-    Waits(Blocked),
+    Waits,
 }
 
 struct Turn<'t> {
@@ -211,6 +255,9 @@ struct Turn<'t> {
     cores: usize,
     hbm: &'t mut Hbm,
     observer: &'t mut dyn Observer,
+    limits: &'t Limits,
+    /// Bytes that transfers may still move.
+    bytes_left: &'t mut u64,
 }
 
 impl Turn<'_> {
@@ -226,22 +273,14 @@ impl Turn<'_> {
         let next = stream.get(slot + 1);
         let (core_number, cores, program) = (self.core, self.cores, core.program);
         let site = Site { core: core_number, cores, engine, slot, next, program };
-        let stop = |fault| Stop::Instruction {
-            at,
-            opcode: record.opcode(),
-            fault,
-            bytes: Box::new(record.encode()),
-        };
+        let stop = |fault| stop(at, record, fault);
         let instruction = understood(record).map_err(stop)?;
         let blocks = [Some(instruction.header.events()), second_block(instruction)];
         let blocks = blocks.iter().flatten();
-        let mut unmet = Vec::new();
         for block in blocks.clone() {
-            let registers = core.state.registers(engine);
-            unmet.extend(core.state.sync.unmet(block, registers).map_err(stop)?);
-        }
-        if !unmet.is_empty() {
-            return Ok(Step::Waits(Blocked { at, opcode: record.opcode(), unmet }));
+            if !core.state.holds(engine, block).map_err(stop)? {
+                return Ok(Step::Waits);
+            }
         }
         for block in blocks.clone() {
             core.state.sync.pass(block).map_err(stop)?;
@@ -255,8 +294,7 @@ impl Turn<'_> {
         // the update of a collective comes with it
         let updates = if matches!(flow, Flow::Post(_)) { 0 } else { usize::MAX };
         for block in blocks.take(updates) {
-            let registers = *core.state.registers(engine);
-            core.state.sync.update(block, &registers).map_err(stop)?;
+            core.state.update(engine, block).map_err(stop)?;
         }
         let mut step = Step::Ran;
         let following = match flow {
@@ -287,14 +325,23 @@ impl Turn<'_> {
         Ok(step)
     }
 
-    /// Does one job of every queue; tells whether there was one.
-    fn transfer(&mut self, core: &mut Core<'_>) -> Result<bool, Stop> {
+    /// Does one job of every queue, but loads only where no engine of the core
+    /// runs or many wait; tells whether there was one.
+    fn transfer(&mut self, core: &mut Core<'_>, idle: bool) -> Result<bool, Stop> {
         let mut any = false;
+        core.turns += 1;
+        let due = idle || core.turns.is_multiple_of(MOST_WAITING);
         for (queue, jobs) in &mut core.queues {
+            let waits = jobs.len() <= MOST_WAITING && jobs.front().is_some_and(Job::only_loads);
+            if waits && !due {
+                continue;
+            }
             let Some(job) = jobs.pop_front() else {
                 continue;
             };
             any = true;
+            let left = self.bytes_left.checked_sub(job.bytes());
+            *self.bytes_left = left.ok_or(Stop::MovedBytes(self.limits.moved_bytes))?;
             let stop = |fault| Stop::Transfer { core: self.core, queue: queue.clone(), fault };
             for transfer in &job.transfers {
                 transfer.perform(&mut core.state.memory, self.hbm).map_err(stop)?;

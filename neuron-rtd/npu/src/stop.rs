@@ -77,6 +77,12 @@ pub enum Stop {
     /// More packets of DMA than the caller allows.
     #[error("stopped after {0} DMA packets; allow more")]
     Packets(u64),
+    /// Transfers move more bytes than the caller allows.
+    #[error("stopped after transfers of {0} bytes; allow more")]
+    MovedBytes(u64),
+    /// The caller's [`Cancel`](crate::Cancel) was set.
+    #[error("cancelled")]
+    Cancelled,
     /// An output cannot be held in memory.
     #[error("output {name}: {fault}")]
     Output {

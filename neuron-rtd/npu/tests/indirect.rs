@@ -6,8 +6,8 @@ mod support;
 
 use neuron_core::isa::address::{Addr4, Addr8, Location};
 use neuron_core::isa::body::control::Move;
-use neuron_core::isa::body::dma::DmaIndirect;
-use neuron_core::isa::code::{Dtype, OperandSource};
+use neuron_core::isa::body::dma::{DmaDirect, DmaIndirect};
+use neuron_core::isa::code::{DmaCompute, Dtype, OperandSource};
 use neuron_core::isa::{Engine, Instruction, Opcode};
 use npu::{Fault, Program, Stop, Tensors};
 use support::Random;
@@ -100,6 +100,55 @@ fn rows_are_gathered_and_scattered() {
     let expression = "a[b_raw[:, 0]][np.argsort(c_raw[:, 0])]";
     oracle.case(Near::Same, &inputs, FP32, Engine::Pool, work(both), expression);
     oracle.check();
+}
+
+/// Sums at the destination; an index that occurs twice counts twice.
+#[test]
+fn rows_are_added() {
+    let Some(mut oracle) = oracle(136) else { return };
+    let add = |body| DmaIndirect { compute: DmaCompute::ADD, ..body };
+    let inputs = [normal(Dtype::FP32, ROW), ANY];
+    let mut twice = work(rows(2));
+    twice.extend([plain(Opcode::DMA_INDIRECT, add(rows(2))), wait(DONE, 32)]);
+    let expression = "a[b_raw[:, 0]] + a[b_raw[:, 0]]";
+    oracle.case(Near::Same, &inputs, FP32, Engine::Pool, twice, expression);
+    // small whole numbers, whose sums are exact in any order
+    let whole = (Dtype::BFLOAT16, ROW, Fill::Whole(0, 3));
+    let inputs = [whole, (Dtype::UINT32, 1, Fill::Whole(0, 9))];
+    let mut scatter = add(DmaIndirect { flags: SCATTER | 8, ..rows(2) });
+    (scatter.src_type, scatter.src_elem_size, scatter.src_step) =
+        (Dtype::BFLOAT16, BYTES / 2, i32::from(BYTES / 2));
+    let expression = "(lambda out: (np.add.at(out, b_raw[:, 0].astype(int), \
+        a.astype(np.float64)), out)[1])(np.zeros((128, 16)))";
+    oracle.case(Near::Same, &inputs, FP32, Engine::Pool, work(scatter), expression);
+    let direct = |compute: u8| DmaDirect {
+        semaphore: DONE,
+        increment: 16,
+        operation: compute,
+        src: variable(1, 0),
+        src_steps: [i32::from(BYTES), 0],
+        src_counts: [128, 1],
+        src_elem_size: BYTES,
+        src_type: Dtype::FP32,
+        dst: variable(0, GAP),
+        dst_steps: [PARTITION, 0],
+        dst_counts: [128, 1],
+        dst_elem_size: BYTES,
+        dst_type: Dtype::FP32,
+        ..DmaDirect::default()
+    };
+    let record = |compute| plain(Opcode::DMA_DIRECT2D, direct(compute));
+    let thrice = vec![record(0), wait(DONE, 16), record(1), wait(DONE, 32), record(1)];
+    let thrice = [thrice, vec![wait(DONE, 48)]].concat();
+    oracle.case(Near::Same, &[normal(Dtype::FP32, ROW)], FP32, Engine::Pool, thrice, "a + a + a");
+    oracle.check();
+    // products, maxima and minima are documented nowhere; neither are whole sums
+    for compute in [DmaCompute::MULTIPLY, DmaCompute::MAX, DmaCompute::MIN] {
+        let fault = fault(work(DmaIndirect { compute, ..rows(2) }), 0);
+        assert!(matches!(fault, Fault::NotUnderstood(_)), "{compute}: {fault}");
+    }
+    let whole = DmaIndirect { dst_type: Dtype::INT32, ..add(rows(2)) };
+    assert!(matches!(fault(work(whole), 0), Fault::NotUnderstood(_)));
 }
 
 /// More indices than partitions go on in the next word.

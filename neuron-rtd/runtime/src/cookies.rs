@@ -28,6 +28,11 @@ impl Cookies {
         self.last.fetch_add(1, Relaxed).wrapping_add(1)
     }
 
+    /// The latest cookie.
+    pub(crate) fn last(&self) -> u64 {
+        self.last.load(Relaxed)
+    }
+
     fn jobs(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Arc<Job>>> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }

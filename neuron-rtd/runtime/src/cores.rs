@@ -29,6 +29,9 @@ pub struct Cores {
     devices: Vec<u32>,
     /// Physical cores of a logical one.
     lnc: u32,
+    /// Cores of the first device that come before the first one, and how many
+    /// there are, where not all are taken.
+    window: Option<(u32, u32)>,
 }
 
 const PLACE: &str = "NMGR:kmgr_init_mlas";
@@ -54,12 +57,37 @@ impl Cores {
                 return Err(wrong(format!("device {device} is named twice")));
             }
         }
-        let cores = Self { kind, devices: devices.to_vec(), lnc: kind.chip.default_lnc() };
+        let cores =
+            Self { kind, devices: devices.to_vec(), lnc: kind.chip.default_lnc(), window: None };
         cores.all_connected().map_err(wrong)?;
         if cores.count() > MOST_CORES && devices.len() != all.len() {
             return Err(wrong(format!("{} cores; at most {MOST_CORES} are served", cores.count())));
         }
         Ok(cores)
+    }
+
+    /// `count` cores of an instance from `first` on, counted over all devices.
+    ///
+    /// # Errors
+    ///
+    /// None, or cores that the instance does not have; devices as for [`Self::new`].
+    pub fn range(
+        kind: &'static InstanceType,
+        first: u32,
+        count: u32,
+        lnc: Option<u32>,
+    ) -> Result<Self, Failure> {
+        let lnc = lnc.unwrap_or(kind.chip.default_lnc()).max(1);
+        let per_device = (kind.chip.core_count() / lnc).max(1);
+        let total = kind.device_count * per_device;
+        let last = first.checked_add(count).filter(|end| count > 0 && *end <= total);
+        let Some(last) = last.map(|end| end - 1) else {
+            let text = format!("no cores {first} and {count} on; {} has {total}", kind.name);
+            return Err(Failure::new(Code::Invalid, PLACE, text));
+        };
+        let devices = (first / per_device..=last / per_device).collect();
+        let window = Some((first % per_device, count));
+        Ok(Self { kind, devices, lnc, window })
     }
 
     fn all_connected(&self) -> Result<(), String> {
@@ -113,15 +141,32 @@ impl Cores {
 
     /// All cores.
     pub fn count(&self) -> u32 {
+        if let Some((_, count)) = self.window {
+            return count;
+        }
         let devices = u32::try_from(self.devices.len()).unwrap_or(u32::MAX);
         devices.saturating_mul(self.per_device())
     }
 
     /// A core by its index.
     pub fn core(&self, index: u32) -> Option<Core> {
-        let (position, within) = (index / self.per_device(), index % self.per_device());
+        let skipped = match self.window {
+            Some((_, count)) if index >= count => return None,
+            Some((skipped, _)) => skipped,
+            None => 0,
+        };
+        let at = index.checked_add(skipped)?;
+        let (position, within) = (at / self.per_device(), at % self.per_device());
         let device = *self.devices.get(usize::try_from(position).ok()?)?;
         Some(Core { index, position, device, within })
+    }
+
+    /// Physical cores that a device of this runtime gives, counted in it.
+    pub(crate) fn physical(&self, device: u32) -> std::ops::Range<u32> {
+        let all = (0..self.count()).filter_map(|index| self.core(index));
+        let own = all.filter(|core| core.device == device).map(|core| core.within);
+        let (first, last) = own.fold((u32::MAX, 0), |(a, b), n| (a.min(n), b.max(n + 1)));
+        first.min(last) * self.lnc..last * self.lnc
     }
 
     /// Whether a group may hold this core and the one before it: both on one
@@ -161,6 +206,20 @@ mod tests {
         assert!(text.contains("1: 2 0"), "{text}");
         assert!(inf1(&[0, 0]).unwrap_err().details().contains("twice"));
         assert!(inf1(&[4]).unwrap_err().details().contains("has 4"));
+    }
+
+    #[test]
+    fn a_range_begins_and_ends_within_devices() {
+        let kind = InstanceType::find("inf1.6xlarge").unwrap();
+        let cores = Cores::range(kind, 6, 3, None).unwrap();
+        assert_eq!((cores.count(), cores.devices()), (3, [1, 2].as_slice()));
+        let place = |index| cores.core(index).map(|core| (core.device, core.within));
+        assert_eq!(place(0), Some((1, 2)));
+        assert_eq!((place(2), place(3)), (Some((2, 0)), None));
+        assert!(cores.joined(2));
+        for (first, count) in [(0, 0), (16, 1), (15, 2), (u32::MAX, 2)] {
+            assert!(Cores::range(kind, first, count, None).is_err(), "{first} {count}");
+        }
     }
 
     /// On a torus, devices with numbers next to each other need not be joined.

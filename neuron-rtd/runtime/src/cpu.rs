@@ -1,21 +1,14 @@
 //! Operators that CPU nodes may use: safe code, known by name.
 //!
 //! What the original runs is native code out of the NEFF (`cpu.so`); here a
-//! node whose operator is not in the table is refused when it is loaded. The
-//! names are our choice. Shapes and types are those of the host graph.
+//! node whose operator is not in the table is refused when it is loaded, also
+//! where the configuration allows native code of that name: how such a function
+//! is called is published nowhere. Shapes and types are those of the host
+//! graph, names those of [`operator`].
 
-use neuron_core::neff::{Tensor, dtype};
+pub use neuron_core::neff::operator::OPERATORS;
+use neuron_core::neff::{Tensor, dtype, operator};
 use npu::number::Element;
-
-/// The operators and what they do.
-pub const OPERATORS: &[(&str, &str)] = &[
-    ("identity", "the same bytes"),
-    ("cast", "the same numbers in the type of the output"),
-    ("transpose", "axes in the order of the attribute axes, by default reversed"),
-    ("add", "the sum of two fp32 tensors of one shape"),
-    ("relu", "fp32, negative numbers become 0"),
-    ("softmax", "fp32, over the last axis"),
-];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
@@ -39,17 +32,20 @@ pub(crate) struct CpuOp {
 }
 
 impl CpuOp {
-    /// The operator `name` between these tensors of the graph.
-    pub(crate) fn new(
+    /// The operator `name` between these tensors of the graph. `attribute` gives
+    /// the node's by name, `native` says whether native code of a name is
+    /// allowed.
+    pub(crate) fn new<'a>(
         name: &str,
-        axes: Option<&str>,
+        attribute: impl Fn(&str) -> Option<&'a str>,
+        native: impl Fn(&str) -> bool,
         inputs: &[Tensor],
         outputs: &[Tensor],
     ) -> Result<Self, String> {
         let [output] = outputs else {
             return Err(format!("operator {name} has {} outputs, not 1", outputs.len()));
         };
-        let wanted = if name == "add" { 2 } else { 1 };
+        let wanted = if name == operator::ADD { 2 } else { 1 };
         let (Some(input), true) = (inputs.first(), inputs.len() == wanted) else {
             return Err(format!("operator {name} has {} inputs, not {wanted}", inputs.len()));
         };
@@ -57,30 +53,42 @@ impl CpuOp {
         let fp32 = |tensor: &Tensor| tensor.dtype.as_deref() == Some("float32");
         let all_fp32 = || inputs.iter().all(|input| fp32(input) && same(input)) && fp32(output);
         let kind = match name {
-            "identity" if same(input) => Kind::Identity,
-            "cast" => {
+            operator::IDENTITY if same(input) => Kind::Identity,
+            operator::CAST => {
                 let element = |tensor: &Tensor| {
                     let word = tensor.dtype.as_deref().unwrap_or_default();
                     Element::of_word(word).map_err(|fault| format!("operator cast: {fault}"))
                 };
                 Kind::Cast(element(input)?, element(output)?)
             }
-            "transpose" if same(input) => transpose(input, axes)?,
-            "add" if all_fp32() => Kind::Add,
-            "relu" if all_fp32() => Kind::Relu,
-            "softmax" if all_fp32() => {
-                let last = input.shape.as_ref().and_then(|shape| shape.last());
+            operator::TRANSPOSE if same(input) => transpose(input, attribute("axes"))?,
+            operator::ADD if all_fp32() => Kind::Add,
+            operator::RELU if all_fp32() => Kind::Relu,
+            operator::SOFTMAX if all_fp32() => {
+                let shape = input.shape.as_deref().unwrap_or_default();
+                let named = attribute("axis").map(str::trim).unwrap_or("-1");
+                let rank = shape.len().saturating_sub(1).to_string();
+                if named != "-1" && named != rank {
+                    return Err(format!("operator softmax: axis {named} is not the last one"));
+                }
+                let last = shape.last();
                 let last = last.and_then(|last| usize::try_from(*last).ok()).filter(|n| *n > 0);
                 Kind::Softmax(last.ok_or("operator softmax: the last axis has no length")?)
             }
             known if OPERATORS.iter().any(|(name, _)| *name == known) => {
                 return Err(format!("operator {name} cannot have these types and shapes"));
             }
+            native_name if native(native_name) => {
+                return Err(format!(
+                    "operator {name:?} is native code of the file: rtd.native_cpu_nodes allows \
+                     it, but how such a function is called is not published, so it is not run"
+                ));
+            }
             _ => {
                 let known: Vec<&str> = OPERATORS.iter().map(|(name, _)| *name).collect();
                 return Err(format!(
                     "operator {name:?} is not built in (built in are {}); native code of a NEFF \
-                     is not run",
+                     is refused unless rtd.native_cpu_nodes names it",
                     known.join(", ")
                 ));
             }
@@ -201,6 +209,14 @@ mod tests {
         }
     }
 
+    fn none(_name: &str) -> Option<&'static str> {
+        None
+    }
+
+    fn no(_name: &str) -> bool {
+        false
+    }
+
     fn fp32(numbers: &[f32]) -> Vec<u8> {
         numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
     }
@@ -210,7 +226,7 @@ mod tests {
         let two = [tensor("float32", &[2, 2]), tensor("float32", &[2, 2])];
         let out = &two[..1];
         let run = |name, inputs: &[Vec<u8>]| {
-            let op = CpuOp::new(name, None, &two[..inputs.len()], out).unwrap();
+            let op = CpuOp::new(name, none, no, &two[..inputs.len()], out).unwrap();
             let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
             numbers(&op.run(&inputs)).collect::<Vec<_>>()
         };
@@ -227,25 +243,31 @@ mod tests {
     #[test]
     fn a_cast_keeps_the_numbers() {
         let (from, to) = (tensor("float32", &[2]), tensor("bfloat16", &[2]));
-        let op = CpuOp::new("cast", None, &[from], &[to]).unwrap();
+        let op = CpuOp::new("cast", none, no, &[from], &[to]).unwrap();
         assert_eq!(op.run(&[&fp32(&[1.0, -2.0])]), [0x80, 0x3f, 0x00, 0xc0]);
     }
 
     #[test]
     fn axes_are_kept_in_order() {
         let (from, to) = (tensor("uint8", &[2, 1, 3]), tensor("uint8", &[3, 2, 1]));
-        let op = CpuOp::new("transpose", Some("2, 0, 1"), &[from], &[to]).unwrap();
+        let op = CpuOp::new("transpose", |_| Some("2, 0, 1"), no, &[from], &[to]).unwrap();
         assert_eq!(op.run(&[&[1, 2, 3, 4, 5, 6]]), [1, 4, 2, 5, 3, 6]);
     }
 
     #[test]
     fn what_is_not_built_in_is_refused_by_name() {
         let t = [tensor("float32", &[2])];
-        let text = CpuOp::new("system", None, &t, &t).unwrap_err();
+        let text = CpuOp::new("system", none, no, &t, &t).unwrap_err();
         assert!(text.contains("\"system\" is not built in") && text.contains("softmax"), "{text}");
         let half = [tensor("float16", &[2])];
-        assert!(CpuOp::new("relu", None, &half, &half).unwrap_err().contains("types and shapes"));
-        assert!(CpuOp::new("add", None, &t, &t).unwrap_err().contains("has 1 inputs, not 2"));
-        assert!(CpuOp::new("transpose", Some("0,0"), &t, &t).is_err());
+        assert!(
+            CpuOp::new("relu", none, no, &half, &half).unwrap_err().contains("types and shapes")
+        );
+        assert!(CpuOp::new("add", none, no, &t, &t).unwrap_err().contains("has 1 inputs, not 2"));
+        assert!(CpuOp::new("transpose", |_| Some("0,0"), no, &t, &t).is_err());
+        let axis = CpuOp::new("softmax", |_| Some("1"), no, &t, &t).unwrap_err();
+        assert!(axis.contains("axis 1 is not the last one"), "{axis}");
+        let named = CpuOp::new("mine", none, |name| name == "mine", &t, &t).unwrap_err();
+        assert!(named.contains("is not published, so it is not run"), "{named}");
     }
 }

@@ -16,16 +16,23 @@ pub(crate) struct Deadlines {
 #[derive(Debug, Default)]
 struct State {
     jobs: BTreeMap<(Instant, u64), Weak<Job>>,
+    /// When the thread looks by itself; `None` while it sleeps until told.
+    looks: Option<Instant>,
     closed: bool,
 }
 
 impl Deadlines {
     pub(crate) fn add(&self, end: Instant, cookie: u64, job: &Arc<Job>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = state.jobs.first_key_value().is_none_or(|((first, _), _)| end < *first);
         state.jobs.insert((end, cookie), Arc::downgrade(job));
+        // almost every job ends long before its time: waking the thread for
+        // each would cost more than the job
+        let early = state.looks.is_none_or(|looks| end < looks);
+        if early {
+            state.looks = Some(end);
+        }
         drop(state);
-        if first {
+        if early {
             self.changed.notify_one();
         }
     }
@@ -45,7 +52,8 @@ impl Deadlines {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while !state.closed {
             let now = Instant::now();
-            match state.jobs.first_key_value().map(|((end, _), _)| *end) {
+            state.looks = state.jobs.first_key_value().map(|((end, _), _)| *end);
+            match state.looks {
                 None => {
                     state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 }

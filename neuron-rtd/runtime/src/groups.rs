@@ -63,19 +63,48 @@ impl Groups {
             return Err(Failure::new(Code::ResourceNc, PLACE, text)
                 .then(PLACE, format!("the longest free run has {longest}; {}", self.holders())));
         };
+        self.insert(start, wanted, session, implicit)
+    }
+
+    /// The group that a model makes for itself on exactly these cores, or has
+    /// made: models that are placed on the same cores share it and take turns.
+    pub(crate) fn place(
+        &mut self,
+        cores: &Cores,
+        start: u32,
+        count: u32,
+        session: u64,
+    ) -> Result<u32, Failure> {
+        let same = |group: &Group| group.implicit && (group.start, group.count) == (start, count);
+        if let Some((id, _)) = self.all.iter().find(|(_, group)| same(group)) {
+            return Ok(*id);
+        }
+        let runs = self.free_runs(cores);
+        let end = start.checked_add(count);
+        let fits = |(first, length): &(u32, u32)| {
+            *first <= start && end.is_some_and(|end| end <= first + length)
+        };
+        if !runs.iter().any(fits) {
+            let text = format!("Not enough free NCs to allocate {count} from {start} on");
+            return Err(Failure::new(Code::ResourceNc, PLACE, text)
+                .then(PLACE, format!("there are {}; {}", cores.count(), self.holders())));
+        }
+        self.insert(start, count, session, true)
+    }
+
+    fn insert(
+        &mut self,
+        start: u32,
+        count: u32,
+        session: u64,
+        implicit: bool,
+    ) -> Result<u32, Failure> {
         let id = self.last.checked_add(1).ok_or_else(|| {
             Failure::new(Code::Resource, PLACE, "all handles of groups have been used")
         })?;
         self.last = id;
-        let group = Group {
-            start,
-            count: wanted,
-            session,
-            implicit,
-            orphan: false,
-            members: 0,
-            running: None,
-        };
+        let (orphan, members, running) = (false, 0, None);
+        let group = Group { start, count, session, implicit, orphan, members, running };
         self.all.insert(id, group);
         Ok(id)
     }

@@ -17,7 +17,9 @@ use crate::stats::CoreSnapshot;
 /// Numbers of memory categories (driver.md §3.5).
 pub(crate) mod category {
     /// Of device memory: code, constants, scratchpad, tensors.
-    pub(crate) const DEVICE: [u32; 4] = [8, 10, 11, 9];
+    pub(crate) const DEVICE: [u32; 4] = [8, 10, 11, TENSORS];
+    /// Tensors alone.
+    pub(crate) const TENSORS: u32 = 9;
 }
 
 /// Version of the runtime that tools are shown.
@@ -84,6 +86,8 @@ pub struct SimHost {
     sim: Sim,
     lnc: u32,
     devices: Vec<Attached>,
+    /// Cores of the host that are taken.
+    taken: Vec<u32>,
 }
 
 #[derive(Debug)]
@@ -110,21 +114,22 @@ impl SimHost {
     pub fn attach(sim: Sim, cores: &Cores, tag: &str) -> Result<Self, Failure> {
         const PLACE: &str = "TDRV:tdrv_init_mla_phase1";
         let per_device = cores.kind().chip.core_count();
-        let mut devices = Vec::new();
+        let (mut devices, mut taken) = (Vec::new(), Vec::new());
         for device in cores.devices() {
             let fail = |error: neuron_core::Error| {
                 Failure::new(Code::HwError, PLACE, error)
                     .then(PLACE, format!("Could not open the device index:{device}"))
             };
             let attachment = sim.attach(*device).map_err(fail)?;
-            let first = device * per_device;
-            let last = first + per_device.saturating_sub(1);
-            sim.mark_cores(per_device, first, last).map_err(|error| {
+            let own = cores.physical(*device);
+            let (first, last) = (device * per_device + own.start, device * per_device + own.end);
+            sim.mark_cores(last - first, first, last.saturating_sub(1)).map_err(|error| {
                 let owner = owner(&sim, first);
                 Failure::new(Code::HwError, PLACE, error)
                     .then(PLACE, format!("device inuse by {owner}"))
                     .then(PLACE, format!("Could not open the device index:{device}"))
             })?;
+            taken.extend(first..last);
             let store = attachment.datastore().map_err(fail)?;
             store.set_device(device_counter::RUNTIME_VERSION, version().packed()).map_err(fail)?;
             let block = Block { tag: tag.to_owned(), ..Block::default() };
@@ -133,7 +138,7 @@ impl SimHost {
             device.write_block().map_err(|reason| Failure::new(Code::Fail, PLACE, reason))?;
             devices.push(device);
         }
-        Ok(Self { sim, lnc: cores.lnc(), devices })
+        Ok(Self { sim, lnc: cores.lnc(), devices, taken })
     }
 
     fn device(&self, position: u32) -> Option<&Attached> {
@@ -253,17 +258,6 @@ impl Host for SimHost {
 impl Drop for SimHost {
     fn drop(&mut self) {
         // marks end with the process too; a runtime may end before that
-        if let Ok(state) = self.sim.snapshot()
-            && let Some(kind) = state.kind()
-        {
-            let count = kind.chip.core_count();
-            let cores: Vec<u32> = self
-                .devices
-                .iter()
-                .map(|device| device.attachment.device() * count)
-                .flat_map(|first| first..first + count)
-                .collect();
-            let _ = self.sim.unmark_cores(&cores);
-        }
+        let _ = self.sim.unmark_cores(&self.taken);
     }
 }

@@ -37,6 +37,8 @@ impl Value {
 #[derive(Debug)]
 pub(crate) struct Values {
     pub(crate) slots: Vec<Option<Value>>,
+    /// When each value is there, in simulated time.
+    times: Vec<u64>,
     /// How often each value is still needed.
     uses: Vec<usize>,
     /// Inputs that each step still lacks.
@@ -46,7 +48,8 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    pub(crate) fn new(plan: &Plan, inputs: Vec<(usize, Value)>) -> Self {
+    /// The inputs of an inference that arrives at this simulated time.
+    pub(crate) fn new(plan: &Plan, inputs: Vec<(usize, Value)>, arrived: u64) -> Self {
         let mut uses: Vec<usize> = plan.takers.iter().map(Vec::len).collect();
         for port in &plan.outputs {
             if let Some(uses) = uses.get_mut(port.value) {
@@ -55,19 +58,24 @@ impl Values {
         }
         let mut values = Self {
             slots: vec![None; plan.values],
+            times: vec![arrived; plan.values],
             uses,
             lacks: plan.steps.iter().map(|step| step.takes.len()).collect(),
             steps_left: plan.steps.len(),
             device_nanos: None,
         };
         for (at, value) in inputs {
-            values.put(plan, at, value);
+            values.put(plan, at, value, arrived);
         }
         values
     }
 
-    /// Stores a value; gives the steps that now have all they need.
-    pub(crate) fn put(&mut self, plan: &Plan, at: usize, value: Value) -> Vec<usize> {
+    /// Stores a value that is there at `time`; gives the steps that now have
+    /// all they need.
+    pub(crate) fn put(&mut self, plan: &Plan, at: usize, value: Value, time: u64) -> Vec<usize> {
+        if let Some(slot) = self.times.get_mut(at) {
+            *slot = time;
+        }
         if self.uses.get(at).copied().unwrap_or(0) > 0
             && let Some(slot) = self.slots.get_mut(at)
         {
@@ -89,6 +97,11 @@ impl Values {
     pub(crate) fn ready(&self) -> Vec<usize> {
         let lacks = self.lacks.iter().enumerate();
         lacks.filter(|(_, lacks)| **lacks == 0).map(|(step, _)| step).collect()
+    }
+
+    /// When a value is there, in simulated time.
+    pub(crate) fn time(&self, at: usize) -> u64 {
+        self.times.get(at).copied().unwrap_or(0)
     }
 
     /// Uses a value once; the last use takes it away.

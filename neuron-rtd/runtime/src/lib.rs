@@ -17,8 +17,8 @@
 //! * stop waits for what has begun and cancels what has not (§3.3);
 //! * a group whose session has ended stays while models of others are in it.
 //!
-//! What it leaves out: native code of CPU nodes (`cpu.so`), profiling, and
-//! any device that is not a software NeuronCore.
+//! What it leaves out: native code of CPU nodes (`cpu.so`), and any device that
+//! is not a software NeuronCore.
 
 #![forbid(unsafe_code)]
 
@@ -42,7 +42,7 @@ mod sessions;
 mod shared;
 mod stats;
 
-pub use backend::{Backend, Software};
+pub use backend::{Backend, Nrt, Software};
 pub use cores::{Core, Cores};
 pub use cpu::OPERATORS;
 pub use failure::{Code, Failure, Subtype};
@@ -53,6 +53,6 @@ pub use load::LoadParams;
 pub use model::{Mode, ModelInfo, ModelState};
 pub use plan::TensorInfo;
 pub use request::{Data, Input, Outcome, Request};
-pub use runtime::{Runtime, Settings};
+pub use runtime::{DeviceMemory, Runtime, Settings};
 pub use shared::SharedBuffer;
 pub use stats::{Aggregate, CoreSnapshot, Metric, Snapshot};

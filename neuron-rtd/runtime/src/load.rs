@@ -24,6 +24,8 @@ pub struct LoadParams {
     pub timeout: Option<u32>,
     /// Inferences in flight; `None` or 0 for the default.
     pub ninfer: Option<u32>,
+    /// Whether the first inference after each start is profiled.
+    pub profile: bool,
 }
 
 /// First handle of a model.
@@ -39,6 +41,8 @@ struct Seat {
     group: Option<u32>,
     first_core: u32,
     mode: Mode,
+    /// Another model has its cores, too; it is started when its turn comes.
+    joined: bool,
 }
 
 impl Runtime {
@@ -51,11 +55,35 @@ impl Runtime {
     /// little device memory, [`Code::InvalidHandle`] for an unknown group or
     /// session. Nothing stays behind.
     pub fn load(&self, neff: &[u8], params: &LoadParams) -> Result<u32, Failure> {
+        self.load_from(neff, None, params)
+    }
+
+    /// As [`Self::load`] without a group, on the cores from `first_core` on.
+    /// Other models may be placed on the same cores; then it is not started.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::load`]; cores of which another group holds a part.
+    pub fn load_at(
+        &self,
+        neff: &[u8],
+        first_core: u32,
+        params: &LoadParams,
+    ) -> Result<u32, Failure> {
+        self.load_from(neff, Some(first_core), &LoadParams { group: None, ..*params })
+    }
+
+    fn load_from(
+        &self,
+        neff: &[u8],
+        first_core: Option<u32>,
+        params: &LoadParams,
+    ) -> Result<u32, Failure> {
         let from = Instant::now();
         self.check_serving()?;
         let outline = Outline::read(neff, self.cores().lnc())?;
         let (normal, shared) = outline.needs();
-        let seat = self.seat(params, normal, shared)?;
+        let seat = self.seat(params, first_core, normal, shared)?;
         let seated = self.load_seated(&outline, params, &seat);
         let model = match seated {
             Ok(model) => model,
@@ -88,6 +116,7 @@ impl Runtime {
         self.say(Level::Info, "NMGR:dlr_kelf_load", &text);
         let id = model.id;
         if params.group.is_none()
+            && !seat.joined
             && let Err(failure) = self.start(id)
         {
             let _ = self.unload(id);
@@ -97,15 +126,26 @@ impl Runtime {
     }
 
     /// Finds the cores, and counts the model as a member of its group.
-    fn seat(&self, params: &LoadParams, normal: u32, shared: u32) -> Result<Seat, Failure> {
+    fn seat(
+        &self,
+        params: &LoadParams,
+        first_core: Option<u32>,
+        normal: u32,
+        shared: u32,
+    ) -> Result<Seat, Failure> {
         let mut tables = self.tables();
         sessions::check(&tables, params.session, PLACE)?;
         let Some(id) = params.group else {
             if normal == 0 {
-                return Ok(Seat { group: None, first_core: 0, mode: Mode::Normal });
+                let mode = Mode::Normal;
+                return Ok(Seat { group: None, first_core: 0, mode, joined: false });
             }
             let total = self.cores().count();
-            let id = tables.groups.create(self.cores(), Some(normal), params.session, true);
+            let (session, groups) = (params.session, &mut tables.groups);
+            let id = match first_core {
+                None => groups.create(self.cores(), Some(normal), session, true),
+                Some(first) => groups.place(self.cores(), first, normal, session),
+            };
             let id = id.map_err(|failure| {
                 failure.then(PLACE, too_few(total, normal)).then(
                     PLACE,
@@ -113,10 +153,13 @@ impl Runtime {
                 )
             })?;
             let group = tables.groups.get_mut(id, PLACE)?;
+            let joined = group.members > 0;
             group.members += 1;
             let first_core = group.start;
-            self.shared().stats.own(first_core, normal, true);
-            return Ok(Seat { group: Some(id), first_core, mode: Mode::Normal });
+            if !joined {
+                self.shared().stats.own(first_core, normal, true);
+            }
+            return Ok(Seat { group: Some(id), first_core, mode: Mode::Normal, joined });
         };
         let group = tables.groups.get_mut(id, PLACE)?;
         if group.implicit {
@@ -137,7 +180,7 @@ impl Runtime {
                 .then(PLACE, text));
         };
         group.members += 1;
-        Ok(Seat { group: Some(id), first_core: group.start, mode })
+        Ok(Seat { group: Some(id), first_core: group.start, mode, joined: false })
     }
 
     fn load_seated(
@@ -147,8 +190,9 @@ impl Runtime {
         seat: &Seat,
     ) -> Result<Arc<Model>, Failure> {
         let shared_nc = seat.mode == Mode::SharedNc;
-        let plan = bind(outline, self.backend(), seat.first_core, shared_nc)?;
         let settings = &self.shared().settings;
+        let native = |name: &str| settings.native_cpu_nodes.iter().any(|known| known == name);
+        let plan = bind(outline, self.backend(), seat.first_core, shared_nc, &native)?;
         let given = |given: Option<u32>, default: u32| given.filter(|n| *n > 0).unwrap_or(default);
         let ninfer = given(params.ninfer, settings.ninfer).min(MOST_INFER);
         let (normal, most) = outline.needs();
@@ -165,6 +209,7 @@ impl Runtime {
             mode: seat.mode,
             ninfer,
             timeout: Duration::from_secs(u64::from(given(params.timeout, settings.timeout_sec))),
+            profile: params.profile,
             host_bytes: u64::try_from(outline.bytes.len()).unwrap_or(u64::MAX),
             memory: memory(outline, &plan, ninfer),
         };

@@ -4,10 +4,12 @@
 //! inferences keep their order from step to step, and several are in
 //! different steps at once. A step that is idle may also be claimed by the
 //! thread that posts, for an inference so short that handing it over would
-//! take longer than to run it.
+//! take longer than to run it; that thread then also does a few of those that
+//! arrive meanwhile.
 
 use std::collections::VecDeque;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -36,8 +38,12 @@ impl Queue {
         let mut state = self.state();
         if !state.closed {
             state.jobs.push_back(job);
+            // who is busy here looks again before it goes
+            let idle = !state.busy;
             drop(state);
-            self.ready.notify_one();
+            if idle {
+                self.ready.notify_one();
+            }
         }
     }
 
@@ -66,6 +72,15 @@ impl Queue {
         idle
     }
 
+    /// The next inference for who has claimed the step; without one the step
+    /// is given back.
+    fn more(&self) -> Option<Arc<Job>> {
+        let mut state = self.state();
+        let job = state.jobs.pop_front();
+        state.busy = job.is_some();
+        job
+    }
+
     /// Gives the step back.
     fn release(&self) {
         let mut state = self.state();
@@ -90,6 +105,8 @@ impl Queue {
 #[derive(Debug)]
 pub(crate) struct Run {
     queues: Vec<Queue>,
+    /// Nobody waits for what its threads still do.
+    given_up: AtomicBool,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -102,7 +119,8 @@ impl Run {
         work: impl Fn(&Arc<Self>, usize, Arc<Job>) + Send + Sync + 'static,
     ) -> io::Result<Arc<Self>> {
         let queues = (0..steps).map(|_| Queue::default()).collect();
-        let run = Arc::new(Self { queues, threads: Mutex::default() });
+        let run =
+            Arc::new(Self { queues, given_up: AtomicBool::new(false), threads: Mutex::default() });
         let work = Arc::new(work);
         for step in 0..steps {
             let (own, work) = (Arc::clone(&run), Arc::clone(&work));
@@ -139,6 +157,12 @@ impl Run {
         self.queues.get(step).is_some_and(Queue::claim)
     }
 
+    /// The next inference of a step that was claimed; without one it is given
+    /// back.
+    pub(crate) fn more(&self, step: usize) -> Option<Arc<Job>> {
+        self.queues.get(step).and_then(Queue::more)
+    }
+
     /// Gives a step back.
     pub(crate) fn release(&self, step: usize) {
         if let Some(queue) = self.queues.get(step) {
@@ -146,8 +170,14 @@ impl Run {
         }
     }
 
+    /// Becomes true when nobody waits any more for what the threads do.
+    pub(crate) fn given_up(&self) -> &AtomicBool {
+        &self.given_up
+    }
+
     /// Lets the threads end once they are done with what they do now.
     pub(crate) fn close(&self) {
+        self.given_up.store(true, Relaxed);
         self.queues.iter().for_each(Queue::close);
     }
 

@@ -8,6 +8,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
 use rustix::shm::{Mode, OFlags};
 
 use crate::failure::{Code, Failure};
@@ -118,8 +120,18 @@ impl SharedBuffer {
     /// The first `bytes` bytes.
     pub(crate) fn read(&self, bytes: u64) -> Result<Vec<u8>, String> {
         let length = usize::try_from(bytes).map_err(|_| format!("{bytes} bytes do not fit"))?;
-        let mut data = vec![0; length];
-        self.file.read_exact_at(&mut data, 0).map_err(|error| self.told("read", &error))?;
+        let mut data = Vec::new();
+        data.try_reserve_exact(length).map_err(|error| format!("{bytes} bytes: {error}"))?;
+        // into memory that nobody had to clear before
+        while data.len() < length {
+            let at = u64::try_from(data.len()).unwrap_or(u64::MAX);
+            match rustix::io::pread(&self.file, spare_capacity(&mut data), at) {
+                Ok(0) => return Err(self.told("read", &io::ErrorKind::UnexpectedEof.into())),
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(errno) => return Err(self.told("read", &errno.into())),
+            }
+        }
+        data.truncate(length);
         Ok(data)
     }
 

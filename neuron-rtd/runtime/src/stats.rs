@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use neuron_core::uapi::nds::core_counter as id;
 use neuron_core::uapi::nds_ext::{self, BUCKETS, Histogram};
 
+use crate::backend::CoreCosts;
 use crate::failure::{Code, Failure, Subtype};
 
 /// Counters of one core.
@@ -21,6 +22,8 @@ pub(crate) struct CoreStats {
     pub(crate) counters: Vec<AtomicU64>,
     total: AtomicHistogram,
     device: AtomicHistogram,
+    /// Instructions of PE, ACT, POOL, DVE and SP.
+    instructions: [AtomicU64; 5],
     /// Since when a group holds it.
     owned: Mutex<Option<Instant>>,
 }
@@ -57,6 +60,7 @@ impl CoreStats {
             counters: (0..id::FIRST_RESERVED).map(|_| AtomicU64::new(0)).collect(),
             total: AtomicHistogram::new(),
             device: AtomicHistogram::new(),
+            instructions: std::array::from_fn(|_| AtomicU64::new(0)),
             owned: Mutex::new(None),
         }
     }
@@ -75,7 +79,9 @@ impl CoreStats {
         if let (Some(since), Some(time)) = (since, counters.get_mut(id::CORE_TIME as usize)) {
             *time = time.saturating_add(nanos(since.elapsed()));
         }
-        CoreSnapshot { counters, total: self.total.read(), device: self.device.read() }
+        let instructions = std::array::from_fn(|at| self.instructions[at].load(Relaxed));
+        let (total, device) = (self.total.read(), self.device.read());
+        CoreSnapshot { counters, total, device, instructions }
     }
 }
 
@@ -88,6 +94,8 @@ pub struct CoreSnapshot {
     pub total: Histogram,
     /// Latencies on the device.
     pub device: Histogram,
+    /// Instructions of PE, ACT, POOL, DVE and SP.
+    pub instructions: [u64; 5],
 }
 
 impl CoreSnapshot {
@@ -271,6 +279,20 @@ impl Stats {
             core.add(id::TIME_IN_USE, nanos(time));
         }
         self.touch();
+    }
+
+    /// A run of a node on these cores: what each of its physical ones did.
+    pub(crate) fn spent(&self, first: u32, count: u32, costs: &[CoreCosts]) {
+        let share = costs.len().div_ceil(usize::try_from(count).unwrap_or(1).max(1)).max(1);
+        for (index, costs) in (first..first.saturating_add(count)).zip(costs.chunks(share)) {
+            let Some(core) = self.core(index) else { continue };
+            for cost in costs {
+                core.add(id::MAC_COUNT, cost.macs);
+                for (sum, count) in core.instructions.iter().zip(cost.instructions) {
+                    sum.fetch_add(count, Relaxed);
+                }
+            }
+        }
     }
 
     /// An inference has ended: `home` is the first core of its model, `None`

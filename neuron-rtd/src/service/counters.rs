@@ -27,13 +27,17 @@ impl Service {
         })
     }
 
-    /// Cycles and instructions of the engines are not counted by the software
-    /// NeuronCore and stay zero.
+    /// What is not counted by the software NeuronCore stays zero: cycles, and
+    /// instructions of a kind.
     pub(super) fn nc_counters(&self, index: u32) -> Result<NcCounters, Failure> {
         let core = self.core(index)?;
+        let [pe, act, pool, ..] = core.instructions;
         Ok(NcCounters {
             virtual_nc_id: index,
             macs_count: core.counter(core_counter::MAC_COUNT),
+            pe_num_executed_instr: pe,
+            act_num_executed_instr: act,
+            pool_num_executed_instr: pool,
             ..NcCounters::default()
         })
     }

@@ -3,7 +3,8 @@
 use rtd_api::nmgr_ext_v1_server::NmgrExtV1;
 use rtd_api::{
     Empty, GetHealthResponse, HEg, HNn, ListModelsResponse, ModelInfo, ModelState,
-    SetLogLevelRequest, Status, TensorInfo,
+    ProfileStartRequest, ProfileStopRequest, ProfileStopResponse, SetLogLevelRequest, Status,
+    TensorInfo,
 };
 use rtd_runtime::{Code, Failure, Level};
 use tonic::{Request, Response, Status as Grpc};
@@ -58,6 +59,7 @@ impl NmgrExtV1 for Service {
                 neff_version: format!("{major}.{minor}"),
                 tensors: info.tensors.into_iter().map(tensor).collect(),
                 mla_start: place.map_or(0, |core| core.position),
+                simulated_nanos: info.simulated_nanos,
             }
         };
         let models = runtime.models().into_iter().map(model).collect();
@@ -101,6 +103,33 @@ impl NmgrExtV1 for Service {
             }
         };
         Ok(Response::new(self.status("set_log_level", result).unwrap_or_default()))
+    }
+
+    async fn profile_start(
+        &self,
+        request: Request<ProfileStartRequest>,
+    ) -> Result<Response<Status>, Grpc> {
+        let request = request.into_inner();
+        let id = request.h_nn.unwrap_or_default().id;
+        let result = self.runtime().and_then(|runtime| runtime.profile_start(id, &request.name));
+        Ok(Response::new(self.status("profile_start", result).unwrap_or_default()))
+    }
+
+    async fn profile_stop(
+        &self,
+        request: Request<ProfileStopRequest>,
+    ) -> Result<Response<ProfileStopResponse>, Grpc> {
+        let id = request.into_inner().h_nn.unwrap_or_default().id;
+        Ok(Response::new(match self.runtime().and_then(|runtime| runtime.profile_stop(id)) {
+            Ok(files) => {
+                let files = files.into_iter().map(|file| file.to_string_lossy().into_owned());
+                ProfileStopResponse { status: ok(), files: files.collect() }
+            }
+            Err(failure) => {
+                let status = self.told("profile_stop", failure);
+                ProfileStopResponse { status, files: Vec::new() }
+            }
+        }))
     }
 
     async fn drain(&self, _request: Request<Empty>) -> Result<Response<Status>, Grpc> {

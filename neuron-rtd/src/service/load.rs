@@ -72,6 +72,12 @@ impl Upload {
         }
     }
 
+    /// Whether one of the switches that ask for a profile is on.
+    fn wants_profile(&self) -> bool {
+        let on = |word: Option<U32>| word.is_some_and(|word| word.data != 0);
+        on(self.params.enable_tracing) || on(self.params.enable_node_profiling)
+    }
+
     fn fail(&mut self, failure: Failure) {
         self.wrong.get_or_insert(failure);
         self.data = Vec::new();
@@ -102,6 +108,7 @@ impl Upload {
             session: self.session,
             timeout: word(self.params.timeout),
             ninfer: word(self.params.ninfer),
+            profile: self.wants_profile(),
         };
         Ok((data, params))
     }
@@ -120,9 +127,8 @@ impl Service {
                 upload.take(content, most);
             }
         }
-        let on = |word: Option<U32>| word.is_some_and(|word| word.data != 0);
-        if on(upload.params.enable_tracing) || on(upload.params.enable_node_profiling) {
-            let text = "profiling was asked for and is not part of this version";
+        if upload.wants_profile() && self.0.config.settings.profile_folder.is_none() {
+            let text = "a profile was asked for; rtd.profile_dir names no folder, so there is none";
             self.0.log.line(Level::Warning, PLACE, text);
         }
         let files = self.0.config.allow_neff_file;

@@ -270,11 +270,10 @@ impl NmgrV1 for Service {
         reply(self.status("unload_all", result).unwrap_or_default())
     }
 
-    async fn random_seed(&self, _request: Request<RandomSeedRequest>) -> Reply<RandomSeedResponse> {
-        let result = self.runtime().and_then(|_| {
-            let text = "the software NeuronCore has no random numbers";
-            Err(Failure::new(Code::Invalid, "NRTD:random_seed", text))
-        });
+    async fn random_seed(&self, request: Request<RandomSeedRequest>) -> Reply<RandomSeedResponse> {
+        let request = request.into_inner();
+        let group = request.h_eg.unwrap_or_default().id;
+        let result = self.runtime().and_then(|runtime| runtime.seed_group(group, request.seed));
         reply(RandomSeedResponse { status: self.status("random_seed", result) })
     }
 

@@ -3,6 +3,8 @@
 mod ls;
 mod monitor;
 mod npu;
+mod python;
+mod rtd;
 mod stats;
 
 use anyhow::Result;
@@ -21,6 +23,15 @@ pub(crate) enum Bench {
     Formats,
     /// The software NeuronCore against NumPy and onnxruntime.
     Npu(npu::Options),
+    /// The runtime daemon against a bare tonic server and a Python one.
+    Rtd(rtd::Options),
+}
+
+/// What is run for long.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Soak {
+    /// The runtime daemon: nothing is lost and memory stays.
+    Rtd(rtd::SoakOptions),
 }
 
 /// Runs one bench.
@@ -29,10 +40,18 @@ pub(crate) fn run(bench: &Bench) -> Result<()> {
         Bench::Ls(options) => ls::run(options),
         Bench::Monitor(options) => monitor::run(options),
         Bench::Npu(options) => npu::run(options),
+        Bench::Rtd(options) => rtd::run(options),
         Bench::Formats => {
             let core = ["-p", "neuron-core", "--features", "neff,ntff,isa,sources", "--benches"];
             Run::cargo("bench").args(core).run()?;
             Run::cargo("bench").args(["-p", "neuron-profile", "--benches"]).run()
         }
+    }
+}
+
+/// Runs one soak.
+pub(crate) fn soak(soak: &Soak) -> Result<()> {
+    match soak {
+        Soak::Rtd(options) => rtd::soak(options),
     }
 }

@@ -42,6 +42,10 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 
+    /// Node to run, by its kelf member, of a file with several
+    #[arg(long, value_name = "KELF")]
+    node: Option<String>,
+
     /// Skip the arithmetic: time and counts only, inputs that are not given are 0
     #[arg(long, conflicts_with_all = ["output", "fill", "no_timing"])]
     timing_only: bool,
@@ -65,8 +69,9 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     open::is_neff(&bytes, &name)?;
     // A cut or changed file would run as far as its programs are there, and
     // give numbers that look right: it is refused as a loader refuses it.
-    Neff::open(&bytes, &Options::strict()).with_context(|| name.clone())?;
-    let program = Program::from_neff(&bytes).with_context(|| name.clone())?;
+    let options = Options::strict().holding_all();
+    let neff = Neff::open(&bytes, &options).with_context(|| name.clone())?;
+    let program = Program::from_node(&neff, args.node.as_deref()).with_context(|| name.clone())?;
     let tensors = inputs(args, &program).with_context(|| name.clone())?;
     let (results, summary) = if args.no_timing {
         (program.run(&tensors).with_context(|| name.clone())?, None)

@@ -11,7 +11,7 @@ use neuron_core::isa::code::AluOp;
 use super::matmul::Pass;
 use super::operand::Scalar;
 use super::place::{Form, View, pieces};
-use super::tile::Tile;
+use super::tile::{QUARTER, Tile};
 use super::{CHUNK, Lower, MOVING, PARTITIONS};
 use crate::array::ElementType;
 use crate::error::Result;
@@ -29,6 +29,15 @@ struct Head {
     /// First column, and how many.
     column: usize,
     size: usize,
+}
+
+impl Attention {
+    /// Whether each head of so many columns lies in whole quarters of one tile,
+    /// when the columns are on partitions.
+    pub(super) fn by_columns(self, columns: usize) -> bool {
+        let size = columns.checked_div(self.heads).unwrap_or_default();
+        size > 0 && size.is_multiple_of(QUARTER) && PARTITIONS.is_multiple_of(size)
+    }
 }
 
 impl Lower<'_> {
@@ -50,8 +59,15 @@ impl Lower<'_> {
             for head in 0..attention.heads {
                 let column = head * size;
                 let head = |id, view| Head { id, view, batch, column, size };
-                let keys = self.turned(head(k, k_view))?;
-                let queries = self.turned(head(q, q_view))?;
+                // both stand at the same rows of the array
+                let both = attention.by_columns(q_view.columns)
+                    && self.find(k, Form::columns(k_view)).is_some()
+                    && self.find(q, Form::columns(q_view)).is_some();
+                let [keys, queries] = if both {
+                    [self.standing(head(k, k_view))?, self.standing(head(q, q_view))?]
+                } else {
+                    [self.turned(head(k, k_view))?, self.turned(head(q, q_view))?]
+                };
                 for rows in pieces(q_view.rows, PARTITIONS) {
                     let queries = queries.part(rows.clone());
                     let seen = attention
@@ -70,6 +86,14 @@ impl Lower<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A head of a tensor that has its columns on partitions.
+    fn standing(&mut self, head: Head) -> Result<Tile> {
+        let (inside, rows) = (head.column % PARTITIONS, 0..head.view.rows);
+        let form = Form::columns(head.view);
+        let tile = self.tile(head.id, form, head.batch, head.column - inside, rows)?;
+        Ok(tile.partitions(inside..inside + head.size))
     }
 
     /// A head with its size on partitions.

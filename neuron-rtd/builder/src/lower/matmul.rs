@@ -19,7 +19,12 @@ use super::tile::{Tile, parameter, stream, touches};
 use super::{Lower, MOVING, PARTITIONS};
 use crate::array::ElementType;
 use crate::error::Result;
-use crate::graph::{Activation, Node, Op, TensorId, TwoTensors};
+use crate::graph::{Activation, Attention, Node, Op, TensorId, TwoTensors};
+
+/// Blocks of a result that are summed side by side, in a bank each: what a
+/// transfer brings is used in all of them at once, and the other half of the
+/// banks is free for the blocks that follow.
+const BLOCKS: usize = 4;
 
 /// What a pass of the array does with the bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,15 +72,24 @@ impl Lower<'_> {
         let (stationary, moving) = if by_columns { (right, left) } else { (left, right) };
         self.begin(output, form)?;
         let (parts, free) = form.extent();
+        let rows = pieces(parts, PARTITIONS);
+        let blocks: Vec<_> =
+            rows.flat_map(|p| pieces(free, MOVING).map(move |f| (p.clone(), f))).collect();
         for batch in 0..view.batch {
-            for p in pieces(parts, PARTITIONS) {
-                for f in pieces(free, MOVING) {
+            for blocks in blocks.chunks(BLOCKS) {
+                let banks = blocks.iter().map(|(p, f)| {
                     let bank = self.bank(ElementType::F32, p.len(), f.len())?;
-                    for k in pieces(sum, PARTITIONS) {
-                        let corner = (batch, k.start);
-                        let pass = Pass::Term { first: k.start == 0, last: k.end == sum };
-                        self.term(stationary, moving, corner, (p.clone(), f.clone()), &bank, pass)?;
+                    Ok((p.clone(), f.clone(), bank))
+                });
+                let banks: Vec<_> = banks.collect::<Result<_>>()?;
+                for k in pieces(sum, PARTITIONS) {
+                    let pass = Pass::Term { first: k.start == 0, last: k.end == sum };
+                    for (p, f, bank) in &banks {
+                        let (corner, block) = ((batch, k.start), (p.clone(), f.clone()));
+                        self.term(stationary, moving, corner, block, bank, pass)?;
                     }
+                }
+                for (p, f, bank) in banks {
                     let tile = self.result(output, form, batch, p.start, f.clone())?;
                     self.finish_bank(&bank, &tile, epilogue, form.layout, p.start, f.clone())?;
                     self.drop_tile(&bank);
@@ -155,6 +169,7 @@ impl Lower<'_> {
             },
             transpose_mode: TransposeMode(u8::from(transpose)),
             rows: self.field(tile.parts)?,
+            row_group: tile.rows(),
             columns: self.field(tile.free)?,
             ..LoadWeights::default()
         };
@@ -183,6 +198,7 @@ impl Lower<'_> {
             fp32_mode: if fp32 { Fp32Mode::LOW_HIGH } else { Fp32Mode::NONE },
             transpose_mode: TransposeMode(u8::from(pass == Pass::Transpose)),
             rows: self.field(moving.parts)?,
+            row_group: moving.rows(),
             columns: self.field(bank.parts)?,
             accumulate: AccumulateFlags(flags),
             dst: result,
@@ -237,6 +253,12 @@ impl Lower<'_> {
         let element = self.value(id).element;
         let users: Vec<_> =
             self.graph.nodes.iter().filter(|node| node.inputs.contains(&id)).collect();
+        let as_head = |attention: Attention, node: &Node| {
+            let [q, k, v] = node.inputs.as_slice() else { return false };
+            let shape = self.shape(id);
+            let same = View::batched(&shape, shape.len().saturating_sub(2)) == view;
+            (*q == id || *k == id) && *v != id && same && attention.by_columns(view.columns)
+        };
         let as_left = |node: &Node| {
             let right = node.inputs.get(1).map(|b| self.shape(*b).len());
             matches!(node.op, Op::MatMul { transpose_a: false, .. })
@@ -249,7 +271,10 @@ impl Lower<'_> {
             && self.value(id).uses == users.len()
             && !users.is_empty()
             && self.may_stay(element, Form::columns(view))
-            && users.iter().all(|node| as_left(node))
+            && users.iter().all(|node| match node.op {
+                Op::Attention(attention) => as_head(attention, node),
+                _ => as_left(node),
+            })
     }
 
     /// A bank to its place in the result, with bias and function. `first` is

@@ -324,15 +324,13 @@ impl<'g> Lower<'g> {
     }
 }
 
-/// Address of a byte in all partitions from a first one.
-fn sbuf(byte: u32) -> Addr4 {
-    Addr4::sbuf(0, byte).unwrap_or_default()
-}
-
-/// Address of a position: SBUF, or PSUM from [`PSUM`] on.
-fn address(position: u32) -> Addr4 {
-    match position.checked_sub(PSUM) {
-        Some(byte) => Addr4::psum(0, byte).unwrap_or_default(),
-        None => sbuf(position),
-    }
+/// Address of a position in a partition: SBUF, or PSUM from [`PSUM`] on.
+fn address(position: u32, partition: usize) -> Addr4 {
+    // tiles have at most 128 partitions
+    let partition = partition as u8;
+    let address = match position.checked_sub(PSUM) {
+        Some(byte) => Addr4::psum(partition, byte),
+        None => Addr4::sbuf(partition, position),
+    };
+    address.unwrap_or_default()
 }

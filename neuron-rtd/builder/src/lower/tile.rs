@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use neuron_core::isa::address::Pattern;
+use neuron_core::isa::body::pe::ArrayGroup;
 
 use super::place::{Form, Layout, View, tiles};
 use super::{Lower, PARTITIONS, address};
@@ -12,11 +13,16 @@ use crate::emit::{PSUM, Touches};
 use crate::error::Result;
 use crate::graph::TensorId;
 
-/// Up to 128 partitions with a run of elements each, from partition 0 up.
+/// Partitions, and rows of the array, that can be used by themselves.
+pub(super) const QUARTER: usize = 32;
+
+/// Up to 128 partitions with a run of elements each.
 #[derive(Debug, Clone)]
 pub(super) struct Tile {
     /// First byte: of SBUF, or from `PSUM` on of PSUM.
     pub(super) at: u32,
+    /// First partition: 0 but for parts of a tile along its partitions.
+    pub(super) first: usize,
     /// Partitions.
     pub(super) parts: usize,
     /// Elements of a partition.
@@ -29,7 +35,7 @@ pub(super) struct Tile {
 impl Tile {
     /// A tile that gives nothing back.
     pub(super) fn at(at: u32, element: ElementType, parts: usize, free: usize) -> Self {
-        Self { at, parts, free, element, scratch: None }
+        Self { at, first: 0, parts, free, element, scratch: None }
     }
 
     /// A part of it along the partitions' elements.
@@ -46,6 +52,23 @@ impl Tile {
     /// Its first partitions.
     pub(super) fn top(&self, parts: usize) -> Self {
         Self { parts: parts.min(self.parts), scratch: None, ..self.clone() }
+    }
+
+    /// Some of its partitions, from a quarter of them on: the array takes them
+    /// in its own rows (isa-layouts.md §3.1).
+    pub(super) fn partitions(&self, range: Range<usize>) -> Self {
+        let first = self.first + range.start;
+        Self { first, parts: range.len(), scratch: None, ..self.clone() }
+    }
+
+    /// The rows of the array that stand at its partitions.
+    pub(super) fn rows(&self) -> ArrayGroup {
+        let end = (self.first + self.parts).div_ceil(QUARTER);
+        let quarters = (self.first / QUARTER..end).filter(|_| self.first > 0);
+        match quarters.fold(0, |bits, quarter| bits | 1 << quarter) {
+            0 => ArrayGroup::default(),
+            bits => ArrayGroup(bits),
+        }
     }
 
     /// Bytes of a partition.
@@ -92,7 +115,7 @@ impl Lower<'_> {
         let element_here = form.element(element);
         let at = index * form.pitch(element) + range.start * element_here.bytes();
         let at = base + at as u32;
-        Tile { at, parts, free: range.len(), element: element_here, scratch: None }
+        Tile::at(at, element_here, parts, range.len())
     }
 
     /// Brings a whole tensor on chip; `None` when there is no room.
@@ -223,7 +246,7 @@ impl Lower<'_> {
         free: usize,
     ) -> Result<Tile> {
         let at = self.room(free * element.bytes())?;
-        Ok(Tile { at, parts, free, element, scratch: Some(at) })
+        Ok(Tile { scratch: Some(at), ..Tile::at(at, element, parts, free) })
     }
 
     /// A bank of PSUM as a tile.
@@ -231,7 +254,7 @@ impl Lower<'_> {
         let bank = self.psum.place((free * element.bytes()) as u32);
         let bank = bank.ok_or_else(|| self.refuse("more than 8 banks of PSUM"))?;
         let at = PSUM + bank;
-        Ok(Tile { at, parts, free, element, scratch: Some(at) })
+        Ok(Tile { scratch: Some(at), ..Tile::at(at, element, parts, free) })
     }
 
     /// Gives room of its own back.
@@ -246,7 +269,8 @@ impl Lower<'_> {
 
 /// The pattern of a tile's elements in order.
 pub(super) fn pattern<const N: usize>(tile: &Tile) -> Pattern<N> {
-    let mut pattern = Pattern { start: address(tile.at), steps: [1; N], counts: [1; N] };
+    let mut pattern =
+        Pattern { start: address(tile.at, tile.first), steps: [1; N], counts: [1; N] };
     if let Some(count) = pattern.counts.first_mut() {
         // tiles of instructions are cut to 2048 elements
         *count = tile.free as u16;

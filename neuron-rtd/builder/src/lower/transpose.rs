@@ -9,7 +9,7 @@ use neuron_core::isa::code::{AffineCompare, Dtype, DtypePair, OperandSource};
 use neuron_core::isa::{Engine, Opcode};
 
 use super::tile::{Tile, pattern, stream, touches};
-use super::{Lower, PARTITIONS, sbuf};
+use super::{Lower, PARTITIONS};
 use crate::array::ElementType;
 use crate::error::Result;
 
@@ -121,7 +121,7 @@ impl Lower<'_> {
 
     /// The address of a column of scalars, as immediates hold it.
     pub(super) fn pointer(tile: &Tile) -> u32 {
-        let Addr4(address) = sbuf(tile.at);
+        let Addr4(address) = super::address(tile.at, tile.first);
         address
     }
 }

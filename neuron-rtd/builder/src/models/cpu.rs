@@ -29,7 +29,7 @@ pub(super) fn cpu_node() -> Result<Sample> {
 
     let softmax = CpuNode {
         name: "softmax".to_owned(),
-        function: "cpu_softmax".to_owned(),
+        function: neuron_core::neff::operator::SOFTMAX.to_owned(),
         attributes: BTreeMap::from([("axis".to_owned(), "-1".to_owned())]),
         inputs: vec!["scores".to_owned()],
         outputs: vec![HostTensor {

@@ -3,7 +3,8 @@
 //!
 //! `cargo bench -p npu --bench npu -- [CASE..]` prints a table; a case is `gemm`,
 //! the name of a real program of the fixtures, or the path of a NEFF; after
-//! `time:` it runs in simulated time without arithmetic. With
+//! `time:` it runs in simulated time without arithmetic. After `--shares`,
+//! each case is taken apart instead: the time of each opcode. With
 //! `--serve`, each line of standard input names a case that is run once, and
 //! answered by a line: nanoseconds of the run, nanoseconds in PE records,
 //! nanoseconds of processors, instructions, transfers. So `cargo xtask bench npu` runs it in turn with
@@ -12,6 +13,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a bench, as its helpers of tests")]
 
 mod gemm;
+mod shares;
 #[path = "../../tests/support/mod.rs"]
 mod support;
 
@@ -176,6 +178,14 @@ fn table(names: &[&str]) {
     stdout().write_all(lines.as_bytes()).unwrap();
 }
 
+fn shares(names: &[&str]) {
+    for name in names {
+        let case = Case::new(name);
+        let lines = shares::table(name, &case.program, &case.inputs);
+        stdout().write_all(lines.as_bytes()).unwrap();
+    }
+}
+
 fn main() {
     // as the peers of `cargo xtask bench npu` are told
     let threads = std::env::var("NPU_BENCH_THREADS").ok().and_then(|n| n.parse().ok());
@@ -183,6 +193,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["--serve"] => serve(),
+        ["--shares", names @ ..] => shares(names),
         [] => table(&[&["gemm", "time:gemm", "time:moe-dge"], REAL.as_slice()].concat()),
         names => table(names),
     }

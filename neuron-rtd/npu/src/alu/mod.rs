@@ -8,6 +8,7 @@
 pub(crate) mod bits;
 pub(crate) mod float;
 pub(crate) mod integer;
+pub(crate) mod rows;
 
 use neuron_core::instance::Arch;
 use neuron_core::isa::Engine;

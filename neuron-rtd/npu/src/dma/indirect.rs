@@ -10,7 +10,7 @@ use neuron_core::isa::address::{Addr4, Place as OnChipPlace, SBUF_PARTITION_STRI
 use neuron_core::isa::body::dma::DmaIndirect;
 use neuron_core::isa::code::DmaCompute;
 
-use super::issue::change;
+use super::issue::{change, sum};
 use super::{Job, Side, Transfer};
 use crate::device;
 use crate::exec::{Site, State};
@@ -28,7 +28,10 @@ pub(crate) fn indirect(state: &State, site: Site<'_>, body: &DmaIndirect) -> Res
         2 => (true, true),
         mode => return Err(Fault::unknown(format!("indirect mode {mode}"))),
     };
-    if body.flags >> 4 != 0 || body.compute != DmaCompute::NONE || body.config > 7 {
+    if body.flags >> 4 != 0
+        || ![DmaCompute::NONE, DmaCompute::ADD].contains(&body.compute)
+        || body.config > 7
+    {
         let (flags, compute, config) = (body.flags, body.compute, body.config);
         let text = format!("flags {flags:#04x}, {compute}, configuration {config:#04x}");
         return Err(Fault::unknown(text));
@@ -40,7 +43,10 @@ pub(crate) fn indirect(state: &State, site: Site<'_>, body: &DmaIndirect) -> Res
     if count == 0 || count > MOST || count != body.dst_count {
         return Err(Fault::shape(format!("{count} elements to {}", body.dst_count)));
     }
-    let change = change(body.src_type, body.dst_type)?;
+    let change = match body.compute {
+        DmaCompute::ADD => sum(body.src_type, body.dst_type)?,
+        _ => change(body.src_type, body.dst_type)?,
+    };
     let fails = body.flags & 4 != 0;
     let from = Indices::of(state, site, gathers, body.src_index, body.src_bound, fails);
     let to = Indices::of(state, site, scatters, body.dst_index, body.dst_bound, fails);

@@ -12,7 +12,7 @@ use neuron_core::isa::body::pseudo::DmaTrigger;
 use neuron_core::isa::code::{DgeKind, DmaCompute, Dtype};
 use neuron_core::neff::doc;
 
-use super::{Change, Job, Side, Transfer};
+use super::{Change, Job, Side, Transfer, accumulate};
 use crate::device;
 use crate::exec::{Site, State};
 use crate::fault::Fault;
@@ -30,6 +30,13 @@ pub(super) fn change(from: Dtype, to: Dtype) -> Result<Change, Fault> {
     Ok(Change::Convert(Element::of(from)?, Element::of(to)?))
 }
 
+/// A sum of two types.
+pub(super) fn sum(from: Dtype, to: Dtype) -> Result<Change, Fault> {
+    let (from, to) = (Element::of(from)?, Element::of(to)?);
+    accumulate::types(from, to)?;
+    Ok(Change::Add(from, to))
+}
+
 /// DMA_DIRECT2D.
 pub(crate) fn direct(
     state: &State,
@@ -37,13 +44,13 @@ pub(crate) fn direct(
     opcode: Opcode,
     body: &DmaDirect,
 ) -> Result<Job, Fault> {
-    let plain = match opcode {
-        Opcode::PSEUDO_DMA_DIRECT2D => body.kind() == DgeKind::DIRECT2D,
-        _ => body.compute() == DmaCompute::NONE,
+    // byte 15 of the pseudo form is the kind of the record
+    let adds = match opcode {
+        Opcode::PSEUDO_DMA_DIRECT2D if body.kind() == DgeKind::DIRECT2D => false,
+        Opcode::DMA_DIRECT2D if body.compute() == DmaCompute::NONE => false,
+        Opcode::DMA_DIRECT2D if body.compute() == DmaCompute::ADD => true,
+        _ => return Err(Fault::unknown(format!("DMA operation {:#04x}", body.operation))),
     };
-    if !plain {
-        return Err(Fault::unknown(format!("DMA operation {:#04x}", body.operation)));
-    }
     let side = |address: Addr8, steps: [i32; 2], counts: [u16; 2], element: u16| {
         let (place, offset) = device::place(state, site, address)?;
         let run = usize::from(element);
@@ -53,7 +60,11 @@ pub(crate) fn direct(
     let from = side(body.src, body.src_steps, body.src_counts, body.src_elem_size)?;
     let to = side(body.dst, body.dst_steps, body.dst_counts, body.dst_elem_size)?;
     check_bound(site, body, &from)?;
-    let change = change(body.src_type, body.dst_type)?;
+    let change = if adds {
+        sum(body.src_type, body.dst_type)?
+    } else {
+        change(body.src_type, body.dst_type)?
+    };
     Ok(Job {
         queue: format!("{} dynamic", site.engine.key()),
         transfers: vec![Transfer { from, to, change }],

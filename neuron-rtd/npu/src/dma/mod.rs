@@ -5,6 +5,7 @@
 //! transpose (isa-layouts.md §5.1, §5.3). Descriptors, rings and engines of the
 //! device are left out: they change when bytes move, not where.
 
+mod accumulate;
 mod indirect;
 mod issue;
 
@@ -49,37 +50,73 @@ impl Side {
     }
 
     /// Offsets of the runs, in walk order.
-    fn offsets(&self) -> impl Iterator<Item = i64> + '_ {
-        let mut offset = self.offset;
-        let mut indices = vec![0u64; self.counts.len()];
-        (0..self.runs().unwrap_or_default()).map(move |_| {
-            let now = offset;
-            for (index, (step, count)) in
-                indices.iter_mut().zip(self.steps.iter().zip(&self.counts))
-            {
+    fn offsets(&self) -> Pieces<'_> {
+        self.pieces(self.run)
+    }
+
+    /// Offsets of pieces of `size` bytes, of which runs are made.
+    fn pieces(&self, size: usize) -> Pieces<'_> {
+        let indices = vec![0; self.counts.len()];
+        let each = self.run.checked_div(size).unwrap_or_default() as u64;
+        let left = self.runs().unwrap_or_default().saturating_mul(each);
+        Pieces { side: self, size, indices, run: self.offset, inside: 0, left }
+    }
+
+    /// The same bytes in the same order, with runs that continue each other as
+    /// one.
+    fn joined(&self) -> Self {
+        let mut joined = self.clone();
+        while let (Some(step), Some(count)) = (joined.steps.first(), joined.counts.first()) {
+            let whole =
+                usize::try_from(*count).ok().and_then(|count| joined.run.checked_mul(count));
+            let continued = *count == 1 || i64::try_from(joined.run) == Ok(*step);
+            let Some(run) = whole.filter(|run| continued && *run as u64 <= MOST_BYTES) else {
+                break;
+            };
+            joined.run = run;
+            joined.steps.remove(0);
+            joined.counts.remove(0);
+        }
+        joined
+    }
+}
+
+/// See [`Side::pieces`].
+#[derive(Debug)]
+struct Pieces<'s> {
+    side: &'s Side,
+    size: usize,
+    indices: Vec<u64>,
+    /// Offset of the current run, and of the piece in it.
+    run: i64,
+    inside: usize,
+    left: u64,
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = i64;
+
+    #[inline]
+    fn next(&mut self) -> Option<i64> {
+        self.left = self.left.checked_sub(1)?;
+        let at = self.run.saturating_add(i64::try_from(self.inside).unwrap_or(i64::MAX));
+        self.inside += self.size;
+        if self.inside >= self.side.run {
+            self.inside = 0;
+            let walk = self.side.steps.iter().zip(&self.side.counts);
+            for (index, (step, count)) in self.indices.iter_mut().zip(walk) {
                 *index += 1;
                 if *index < *count {
-                    offset = offset.saturating_add(*step);
+                    self.run = self.run.saturating_add(*step);
                     break;
                 }
                 // back to the start of this dimension
                 let passed = i64::try_from(*index - 1).unwrap_or(i64::MAX);
-                offset = offset.saturating_sub(step.saturating_mul(passed));
+                self.run = self.run.saturating_sub(step.saturating_mul(passed));
                 *index = 0;
             }
-            now
-        })
-    }
-
-    /// Pieces of at most `most` bytes that lie in one run: offset and bytes.
-    fn pieces(&self, most: usize) -> impl Iterator<Item = (i64, usize)> + '_ {
-        let most = most.max(1);
-        self.offsets().flat_map(move |offset| {
-            (0..self.run).step_by(most).map(move |start| {
-                let at = i64::try_from(start).unwrap_or(i64::MAX);
-                (offset.saturating_add(at), most.min(self.run - start))
-            })
-        })
+        }
+        Some(at)
     }
 }
 
@@ -90,6 +127,8 @@ pub enum Change {
     None,
     /// Elements of the first type become elements of the second, through fp32.
     Convert(Element, Element),
+    /// Elements of the first type are added to those of the second.
+    Add(Element, Element),
     /// Each tile of `rows` x `columns` elements is turned.
     Transpose {
         /// Rows of a tile of the source.
@@ -105,6 +144,7 @@ impl Change {
     fn apply(self, stream: Vec<u8>) -> Result<Vec<u8>, Fault> {
         match self {
             Self::None => Ok(stream),
+            Self::Add(..) => Err(Fault::unknown("a sum without its destination")),
             Self::Convert(from, to) => {
                 if !stream.len().is_multiple_of(from.bytes()) {
                     return Err(Fault::shape("the source ends within an element"));
@@ -153,11 +193,10 @@ impl Transfer {
         if self.change == Change::None && read == written && self.copy(memory, hbm)? {
             return Ok(());
         }
-        let mut stream = vec![0; read];
-        for (offset, run) in self.from.offsets().zip(stream.chunks_exact_mut(self.from.run)) {
-            self.from.place.read(memory, hbm, offset, run)?;
+        if let Change::Add(from, to) = self.change {
+            return accumulate::add(self, (from, to), memory, hbm);
         }
-        let stream = self.change.apply(stream)?;
+        let stream = self.change.apply(self::read(&self.from, memory, hbm)?)?;
         if stream.len() != written {
             let text = format!("{} bytes for a destination of {written}", stream.len());
             return Err(Fault::shape(text));
@@ -169,28 +208,41 @@ impl Transfer {
     }
 }
 
+/// The bytes of a side, in walk order.
+fn read(side: &Side, memory: &OnChip, hbm: &Hbm) -> Result<Vec<u8>, Fault> {
+    let bytes = side.bytes();
+    let bytes = bytes.ok_or_else(|| Fault::shape(format!("a side with {:?}", side.counts)))?;
+    let mut stream = vec![0; bytes];
+    for (offset, run) in side.offsets().zip(stream.chunks_exact_mut(side.run)) {
+        side.place.read(memory, hbm, offset, run)?;
+    }
+    Ok(stream)
+}
+
 impl Transfer {
     /// Copies piece by piece without a stream between, where the sides are
     /// different memories and the runs of one are made of those of the other;
     /// tells whether they are.
     fn copy(&self, memory: &mut OnChip, hbm: &mut Hbm) -> Result<bool, Fault> {
-        let (long, short) = (self.from.run.max(self.to.run), self.from.run.min(self.to.run));
-        if short == 0 || !long.is_multiple_of(short) {
+        // runs of SBUF stay: one lies in one partition
+        let (from, to) = match (self.from.place, self.to.place) {
+            (Place::Hbm { .. }, Place::Sbuf) => (self.from.joined(), self.to.clone()),
+            (Place::Sbuf, Place::Hbm { .. }) => (self.from.clone(), self.to.joined()),
+            _ => return Ok(false),
+        };
+        let (long, size) = (from.run.max(to.run), from.run.min(to.run));
+        if size == 0 || !long.is_multiple_of(size) {
             return Ok(false);
         }
-        let pieces = self.from.pieces(short).zip(self.to.pieces(short));
-        match (self.from.place, self.to.place) {
-            (Place::Hbm { .. }, Place::Sbuf) => {
-                for ((from, size), (to, _)) in pieces {
-                    self.from.place.read_hbm(hbm, from, memory.sbuf_run_mut(to, size)?)?;
-                }
+        let pieces = from.pieces(size).zip(to.pieces(size));
+        if to.place == Place::Sbuf {
+            for (at, into) in pieces {
+                from.place.read_hbm(hbm, at, memory.sbuf_run_mut(into, size)?)?;
             }
-            (Place::Sbuf, Place::Hbm { .. }) => {
-                for ((from, size), (to, _)) in pieces {
-                    self.to.place.write_hbm(hbm, to, memory.sbuf_run(from, size)?)?;
-                }
+        } else {
+            for (at, into) in pieces {
+                to.place.write_hbm(hbm, into, memory.sbuf_run(at, size)?)?;
             }
-            _ => return Ok(false),
         }
         Ok(true)
     }
@@ -209,6 +261,23 @@ pub struct Job {
     pub increment: u8,
     /// Event that is set once all are done.
     pub event: Option<u8>,
+}
+
+impl Job {
+    /// Whether all that it writes is SBUF, from HBM.
+    pub(crate) fn only_loads(&self) -> bool {
+        let load = |transfer: &Transfer| {
+            transfer.from.place != Place::Sbuf && transfer.to.place == Place::Sbuf
+        };
+        self.transfers.iter().all(load)
+    }
+
+    /// Bytes that it reads or writes, whichever is more.
+    pub(crate) fn bytes(&self) -> u64 {
+        let side = |side: &Side| side.bytes().unwrap_or_default() as u64;
+        let transfers = self.transfers.iter();
+        transfers.map(|transfer| side(&transfer.from).max(side(&transfer.to))).sum()
+    }
 }
 
 #[cfg(test)]

@@ -4,18 +4,19 @@
 
 use neuron_core::isa::Engine;
 use neuron_core::isa::body::act::{Activate, ActivateQuantize};
-use neuron_core::isa::code::{AccumulatorCmd, BiasSource};
+use neuron_core::isa::code::{AccumulatorCmd, AluOp, BiasSource};
 
-use super::State;
-use super::operands::{column, read_all, same_size, scalars, write_all};
+use super::operands::{column, same_size, scalars};
+use super::{State, rows};
 use crate::activation::{function, smooth};
+use crate::alu::rows::fold_onto;
 use crate::fault::Fault;
 
 /// dst = function(src x scale + bias); product and sum are rounded to fp32 one
 /// after the other (our choice).
 pub(super) fn activate(state: &mut State, body: &Activate) -> Result<(), Fault> {
     let engine = Engine::Act;
-    let function = function(body.function)?;
+    let (function, smooth) = (function(body.function)?, smooth(body.function));
     let reach = state.reach(engine);
     let src = reach.find(&body.src, body.channels, body.types.low())?;
     let dst = reach.find(&body.dst, body.channels, body.dst_type)?;
@@ -38,21 +39,30 @@ pub(super) fn activate(state: &mut State, body: &Activate) -> Result<(), Fault> 
         AccumulatorCmd::ZERO_ACCUMULATE => (true, true),
         other => return Err(Fault::unknown(format!("accumulator command {other}"))),
     };
-    let mut rows = read_all(&state.memory, &src);
-    for (row, (scale, bias)) in rows.iter_mut().zip(scale.iter().zip(&bias)) {
-        if let Some(smooth) = smooth(body.function) {
-            smooth.replace(row, *scale, *bias);
-            continue;
-        }
-        for value in row {
-            *value = function(f64::from(*value * scale + bias)) as f32;
-        }
+    let (width, mut sums) = (src.elements(), state.sums);
+    let here = sums.get_mut(src.first()..).unwrap_or_default();
+    if reset {
+        here.iter_mut().take(src.partitions()).for_each(|sum| *sum = 0.0);
     }
-    for (sum, row) in state.sums.iter_mut().skip(src.first()).zip(&rows) {
-        let start = if reset { 0.0 } else { *sum };
-        *sum = if adds { row.iter().fold(start, |sum, value| sum + value) } else { start };
-    }
-    write_all(state, &dst, &rows);
+    rows::map(state, &src, &dst, |first, rows| {
+        let with = scale.iter().zip(&bias).skip(first);
+        for (row, (scale, bias)) in rows.chunks_exact_mut(width).zip(with) {
+            match smooth {
+                Some(smooth) => smooth.replace(row, *scale, *bias),
+                None => {
+                    for value in row {
+                        *value = function(f64::from(*value * scale + bias)) as f32;
+                    }
+                }
+            }
+        }
+        if adds {
+            let sums = here.get_mut(first..).unwrap_or_default();
+            let count = sums.len().min(rows.len() / width);
+            fold_onto(AluOp::ADD, rows, width, sums.get_mut(..count).unwrap_or_default());
+        }
+    });
+    state.sums = sums;
     Ok(())
 }
 
@@ -68,12 +78,13 @@ pub(super) fn quantize(state: &mut State, body: &ActivateQuantize) -> Result<(),
     let bias = column(state, engine, body.bias.0, body.channels, body.types.high())?;
     let (before, after) = (body.dequant_scale.get(), body.quant_scale.get());
     let zero = f32::from_bits(body.zero_point);
-    let mut rows = read_all(&state.memory, &src);
-    for (row, bias) in rows.iter_mut().zip(&bias) {
-        for value in row {
-            *value = function(f64::from(*value * before + bias)) as f32 * after + zero;
+    let width = src.elements();
+    rows::map(state, &src, &dst, |first, rows| {
+        for (row, bias) in rows.chunks_exact_mut(width).zip(bias.iter().skip(first)) {
+            for value in row {
+                *value = function(f64::from(*value * before + bias)) as f32 * after + zero;
+            }
         }
-    }
-    write_all(state, &dst, &rows);
+    });
     Ok(())
 }

@@ -14,6 +14,7 @@ mod permute;
 mod predicate;
 mod product;
 mod reduce;
+mod rows;
 mod search;
 mod select;
 mod state;

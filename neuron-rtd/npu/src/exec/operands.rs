@@ -72,6 +72,11 @@ pub(super) fn read_all(memory: &OnChip, operand: &Operand) -> Rows {
 /// Writes results to every partition of an operand, and counts those that are
 /// numerical errors.
 pub(super) fn write_all(state: &mut State, operand: &Operand, rows: &[Vec<f32>]) {
+    if rows.iter().all(|row| row.len() == operand.elements()) {
+        let rows = rows.concat();
+        state.errors.look(&rows, operand.element());
+        return operand.write_rows(&mut state.memory, 0, &rows);
+    }
     for (index, row) in rows.iter().enumerate() {
         state.errors.look(row, operand.element());
         operand.write(&mut state.memory, index, row);
@@ -111,7 +116,9 @@ pub(super) fn column(
     dtype: Dtype,
 ) -> Result<Vec<f32>, Fault> {
     let operand = column_at(state, engine, address, partitions, dtype)?;
-    Ok(read_all(&state.memory, &operand).into_iter().flatten().collect())
+    let mut column = vec![0.0; operand.partitions()];
+    operand.read_rows(&state.memory, 0, &mut column);
+    Ok(column)
 }
 
 /// The address of a column, of an immediate that has one.

@@ -19,21 +19,27 @@ use crate::geometry::ARRAY;
 use crate::memory::{OnChip, Operand, Region};
 use crate::number::Element;
 
+/// Rows from a panel of weights to the next: some more than there are, as the
+/// same row of all panels would compete for one set of the host's caches.
+const BETWEEN: usize = ARRAY + 2;
+
 /// What the array holds, and room for one product.
 #[derive(Debug, Clone)]
 pub(crate) struct Array {
-    /// By panel of [`PANEL`] columns, then by row.
+    /// By panel of [`PANEL`] columns, [`BETWEEN`] apart, then by row.
     weights: Vec<Weights>,
     /// The last load was a HIGH pass, so that the products of its rows are in
     /// the LOW pass before it.
     high: [bool; ARRAY],
     host: Host,
-    /// Moving data by block of [`Host::width`] columns, then by row.
-    moving: Vec<f32>,
+    /// Room of a product.
+    room: Vec<f32>,
     /// One row of an operand.
     row: Vec<f32>,
     /// Weights of the rows that count, where not all of them do.
     picked: Vec<Weights>,
+    /// Moving data that does not lie side by side.
+    moving: Vec<u8>,
     /// Results that go to PSUM one by one.
     sums: Vec<u8>,
 }
@@ -41,12 +47,13 @@ pub(crate) struct Array {
 impl Default for Array {
     fn default() -> Self {
         Self {
-            weights: vec![[0.0; PANEL]; ARRAY * ARRAY / PANEL],
+            weights: vec![[0.0; PANEL]; BETWEEN * ARRAY / PANEL],
             high: [false; ARRAY],
             host: Host::default(),
-            moving: Vec::new(),
+            room: Vec::new(),
             row: Vec::new(),
             picked: Vec::new(),
+            moving: Vec::new(),
             sums: Vec::new(),
         }
     }
@@ -56,7 +63,7 @@ impl Array {
     /// Puts the weights of these rows side by side into `picked`.
     fn pick(&mut self, active: &[(usize, usize)]) {
         self.picked.clear();
-        for panel in self.weights.chunks_exact(ARRAY) {
+        for panel in self.weights.chunks_exact(BETWEEN) {
             self.picked.extend(active.iter().filter_map(|(row, _)| panel.get(*row)));
         }
     }
@@ -98,14 +105,16 @@ pub(super) fn load(array: &mut Array, reach: Reach<'_>, body: &LoadWeights) -> R
 /// Puts weights into the array, the elements of each row in reverse.
 fn set(array: &mut Array, memory: &OnChip, src: &Operand, row: usize, column: usize) {
     let (columns, element) = (src.elements(), src.element());
-    let panels = array.weights.get_mut(column / PANEL * ARRAY + row..).unwrap_or_default();
+    let panels = array.weights.get_mut(column / PANEL * BETWEEN + row..).unwrap_or_default();
     if let (Some((bytes, stride)), true) = (src.rows_backwards(memory), Host::packs(element)) {
         let size = columns * element.bytes();
-        let rows = (0..src.partitions()).map(|index| {
-            let start = index * stride;
-            bytes.get(start..start + size).unwrap_or_default()
-        });
-        return array.host.load(element, rows, panels, ARRAY);
+        let rows: Vec<&[u8]> = (0..src.partitions())
+            .map(|index| {
+                let start = index * stride;
+                bytes.get(start..start + size).unwrap_or_default()
+            })
+            .collect();
+        return array.host.load(element, &rows, panels, BETWEEN);
     }
     let mut values = vec![0.0; columns];
     let mut bytes = vec![0; 4 * columns * src.partitions()];
@@ -114,7 +123,8 @@ fn set(array: &mut Array, memory: &OnChip, src: &Operand, row: usize, column: us
         values.reverse();
         Element::Fp32.encode_slice(&values, bytes);
     }
-    array.host.load(Element::Fp32, bytes.chunks_exact(4 * columns), panels, ARRAY);
+    let rows: Vec<&[u8]> = bytes.chunks_exact(4 * columns).collect();
+    array.host.load(Element::Fp32, &rows, panels, BETWEEN);
 }
 
 /// The mode of a pass: none for types that need none.
@@ -176,29 +186,44 @@ pub(super) fn multiply(
         }
         return Ok(());
     }
-    pack(array, memory, &src, &active);
-    let whole = active.len() == src.partitions();
-    if !whole {
+    if active.len() < src.partitions() {
         array.pick(&active);
     }
+    // moving data as it lies in memory, or as fp32 side by side
+    let direct = Host::packs(src.element()) && src.rows(memory).is_some();
+    let element = if direct { src.element() } else { Element::Fp32 };
+    if !direct {
+        gather(array, memory, &src, &active);
+    }
+    let (sbuf, psum) = memory.both();
+    let size = src.elements() * element.bytes();
+    let moving: Vec<&[u8]> = match src.rows_of(sbuf).filter(|_| direct) {
+        Some((bytes, stride)) => active
+            .iter()
+            .map(|(_, index)| bytes.get(index * stride..index * stride + size).unwrap_or_default())
+            .collect(),
+        None => array.moving.chunks_exact(size).collect(),
+    };
     let depth = active.len();
-    let (weights, between, row) =
-        if whole { (&array.weights, ARRAY, rows) } else { (&array.picked, depth, 0) };
+    let (weights, between, row) = if depth == src.partitions() {
+        (&array.weights, BETWEEN, rows)
+    } else {
+        (&array.picked, depth, 0)
+    };
     let weights = weights.get(columns / PANEL * between + row..).unwrap_or_default();
-    let factors = Factors { weights, between, moving: &array.moving, depth };
-    let (rows, count) = (dst.partitions(), dst.elements());
-    let add = !body.accumulate.overwrites();
-    if let Some((bytes, stride)) = dst.rows_mut(memory) {
-        array.host.share(factors, Target { bytes, stride, rows, count, add });
-        look(array, memory, &dst, errors);
+    let factors = Factors { weights, between, rows: &moving, element };
+    let (count, add) = (dst.elements(), !body.accumulate.overwrites());
+    if let Some((bytes, stride)) = dst.rows_mut_of(psum) {
+        let rows = bytes.chunks_mut(stride).take(dst.partitions());
+        let rows = rows.map(|row| row.get_mut(..4 * count).unwrap_or_default()).collect();
+        errors.add(&array.host.share(factors, Target { rows, count, add }, &mut array.room));
         return Ok(());
     }
-    let stride = 4 * count;
-    array.sums.resize(rows * stride, 0);
-    let to = Target { bytes: &mut array.sums, stride, rows, count, add: false };
-    array.host.share(factors, to);
+    array.sums.resize(dst.partitions() * 4 * count, 0);
+    let rows = array.sums.chunks_exact_mut(4 * count).collect();
+    array.host.share(factors, Target { rows, count, add: false }, &mut array.room);
     array.row.resize(count, 0.0);
-    for (index, sums) in array.sums.chunks_exact(stride).enumerate() {
+    for (index, sums) in array.sums.chunks_exact(4 * count).enumerate() {
         Element::Fp32.decode_slice(sums, &mut array.row);
         store(memory, &dst, index, &array.row, !add);
     }
@@ -206,8 +231,9 @@ pub(super) fn multiply(
     Ok(())
 }
 
-/// Counts what is wrong with the numbers that now stand in PSUM. An exact
-/// transpose moves numbers and counts nothing.
+/// Counts what is wrong with the numbers that now stand in PSUM, where the
+/// product went there by another way. An exact transpose moves numbers and
+/// counts nothing.
 fn look(array: &mut Array, memory: &OnChip, dst: &Operand, errors: &mut Errors) {
     array.row.resize(dst.elements(), 0.0);
     for index in 0..dst.partitions() {
@@ -216,25 +242,15 @@ fn look(array: &mut Array, memory: &OnChip, dst: &Operand, errors: &mut Errors) 
     }
 }
 
-/// Reads the moving data of these rows and lays them out in blocks.
-fn pack(array: &mut Array, memory: &OnChip, src: &Operand, active: &[(usize, usize)]) {
+/// Reads the moving data of these rows as fp32.
+fn gather(array: &mut Array, memory: &OnChip, src: &Operand, active: &[(usize, usize)]) {
     let count = src.elements();
-    array.moving.resize(count.next_multiple_of(array.host.width()) * active.len(), 0.0);
-    if let (Some((bytes, stride)), true) = (src.rows(memory), Host::packs(src.element())) {
-        let size = count * src.element().bytes();
-        let rows = active.iter().map(|(_, index)| {
-            let start = index * stride;
-            bytes.get(start..start + size).unwrap_or_default()
-        });
-        return array.host.pack(src.element(), rows, &mut array.moving);
+    array.row.resize(count, 0.0);
+    array.moving.resize(4 * count * active.len(), 0);
+    for ((_, index), bytes) in active.iter().zip(array.moving.chunks_exact_mut(4 * count)) {
+        src.read_into(memory, *index, &mut array.row);
+        Element::Fp32.encode_slice(&array.row, bytes);
     }
-    let mut numbers = vec![0.0; count];
-    let mut bytes = vec![0; 4 * count * active.len()];
-    for ((_, index), bytes) in active.iter().zip(bytes.chunks_exact_mut(4 * count)) {
-        src.read_into(memory, *index, &mut numbers);
-        Element::Fp32.encode_slice(&numbers, bytes);
-    }
-    array.host.pack(Element::Fp32, bytes.chunks_exact(4 * count), &mut array.moving);
 }
 
 /// An exact transpose: the moving data is a permutation, of which the zeros
@@ -264,7 +280,7 @@ fn turn(
     }
     for index in 0..dst.partitions() {
         let column = columns + index;
-        let panel = array.weights.chunks_exact(ARRAY).nth(column / PANEL).unwrap_or_default();
+        let panel = array.weights.chunks_exact(BETWEEN).nth(column / PANEL).unwrap_or_default();
         let term = |row: usize, value: f32| {
             let weights = panel.get(row).and_then(|weights| weights.get(column % PANEL));
             weights.map_or(0.0, |weight| weight * value)

@@ -12,6 +12,7 @@ use super::operands::{
 };
 use super::permute::turn;
 use super::vector::{by_zero, one_width, whole};
+use crate::alu::rows::fold_runs;
 use crate::alu::{bits, float, integer};
 use crate::fault::Fault;
 use crate::memory::Operand;
@@ -83,18 +84,23 @@ pub(super) fn reduce(
         write_bits(&mut state.memory, &dst, &rows?);
         return Ok(());
     }
-    let function = float::binary(op, unit)?;
-    let mut rows = read_all(&state.memory, &src);
-    if turned {
-        rows = turn(&rows)?;
-    }
-    let fold = |group: &[f32]| {
-        let folded = group.iter().copied().reduce(function).unwrap_or_default();
-        if negated { -folded } else { folded }
+    float::binary(op, unit)?;
+    let fold = |rows: &[f32], results: &mut [f32]| {
+        fold_runs(op, rows, group, results);
+        if negated {
+            results.iter_mut().for_each(|result| *result = -*result);
+        }
     };
-    let rows: Vec<Vec<f32>> =
-        rows.iter().map(|row| row.chunks(group).map(fold).collect()).collect();
-    write_all(state, &dst, &rows);
+    if turned {
+        let rows = turn(&read_all(&state.memory, &src))?;
+        let mut folded = vec![vec![0.0; dst.elements()]; rows.len()];
+        for (row, results) in rows.iter().zip(&mut folded) {
+            fold(row, results);
+        }
+        write_all(state, &dst, &folded);
+    } else {
+        super::rows::fold(state, &src, &dst, fold);
+    }
     Ok(())
 }
 

@@ -1,12 +1,13 @@
 //! Constants, ramps and selection by a ramp (isa-layouts.md §3.8, §3.9;
 //! neuroncore.md §2.5).
 
+use fearless_simd::{Level, dispatch};
 use neuron_core::isa::Engine;
 use neuron_core::isa::body::tensor::{AffineSelect, Iota, Memset, Ramp};
 use neuron_core::isa::code::AffineCompare;
 
-use super::State;
-use super::operands::{read_all, same_size, write_all};
+use super::operands::same_size;
+use super::{State, rows};
 use crate::fault::Fault;
 use crate::memory::{MOST_ELEMENTS, Operand};
 use crate::number::Element;
@@ -66,25 +67,34 @@ pub(super) fn affine_select(
     let dst = reach.find(&body.dst, body.channels, body.types.high())?;
     same_size(&src, &dst)?;
     let ramp = values(&body.ramp, &src)?;
-    let holds: fn(i64) -> bool = match body.compare {
-        AffineCompare::GT => |value| value > 0,
-        AffineCompare::GTE => |value| value >= 0,
-        AffineCompare::EQ => |value| value == 0,
-        AffineCompare::NE => |value| value != 0,
+    // values that are kept: below, at and above zero
+    let [below, at, above] = match body.compare {
+        AffineCompare::GT => [false, false, true],
+        AffineCompare::GTE => [false, true, true],
+        AffineCompare::EQ => [false, true, false],
+        AffineCompare::NE => [true, false, true],
         other => return Err(Fault::unknown(format!("comparison {other}"))),
     };
     let fill = f32::from_bits(state.register(engine, body.fill_register));
-    let mut rows = read_all(&state.memory, &src);
-    for (partition, row) in rows.iter_mut().enumerate() {
-        let growth = growth(partition, body.channel_multiplier);
-        for (value, ramp) in row.iter_mut().zip(&ramp) {
-            if !holds(ramp + growth) {
-                *value = fill;
-            }
+    rows::map(state, &src, &dst, |first, rows| {
+        for (partition, row) in (first..).zip(rows.chunks_exact_mut(ramp.len())) {
+            let growth = growth(partition, body.channel_multiplier);
+            let kept = |ramp: i64| {
+                let ramp = ramp + growth;
+                (ramp < 0) & below | (ramp == 0) & at | (ramp > 0) & above
+            };
+            dispatch!(Level::new(), _ => keep(row, &ramp, fill, kept));
         }
-    }
-    write_all(state, &dst, &rows);
+    });
     Ok(())
+}
+
+/// Fills in where a ramp is not kept.
+#[inline(always)]
+fn keep(row: &mut [f32], ramp: &[i64], fill: f32, kept: impl Fn(i64) -> bool) {
+    for (value, ramp) in row.iter_mut().zip(ramp) {
+        *value = if kept(*ramp) { *value } else { fill };
+    }
 }
 
 /// IOTA: the ramp itself, as int32, then in the type of the result.

@@ -2,13 +2,15 @@
 
 use neuron_core::instance::Arch;
 use neuron_core::isa::Engine;
+use neuron_core::isa::event::Events;
 
 use super::pe;
 use crate::alu::Unit;
 use crate::errors::Errors;
+use crate::fault::Fault;
 use crate::geometry::PARTITIONS;
 use crate::memory::OnChip;
-use crate::sync::{Registers, Sync};
+use crate::sync::{Registers, Sync, wait_of};
 
 /// What the vector engine keeps between instructions. All of it is zero at the
 /// start of a run (our choice).
@@ -59,6 +61,8 @@ pub(crate) struct State {
     pub(crate) registers: [Registers; 5],
     /// Numerical errors since they were last taken.
     pub(crate) errors: Errors,
+    /// Room for rows of operands while an instruction acts.
+    pub(crate) rooms: [Vec<f32>; 2],
 }
 
 impl State {
@@ -73,18 +77,23 @@ impl State {
             window: None,
             registers: [[0; 256]; 5],
             errors: Errors::default(),
+            rooms: Default::default(),
         }
     }
 
+    /// Whether the wait of a block holds for an engine.
+    pub(crate) fn holds(&self, engine: Engine, block: &Events) -> Result<bool, Fault> {
+        let wait = wait_of(block.wait_mode)?;
+        self.sync.holds(wait, block.wait_index, block.wait_value, self.registers(engine))
+    }
+
+    /// The update of a block by an engine.
+    pub(crate) fn update(&mut self, engine: Engine, block: &Events) -> Result<(), Fault> {
+        self.sync.update(block, of(&self.registers, engine))
+    }
+
     pub(crate) fn registers(&self, engine: Engine) -> &Registers {
-        let [pe, act, pool, dve, sp] = &self.registers;
-        match engine {
-            Engine::Pe => pe,
-            Engine::Act => act,
-            Engine::Pool => pool,
-            Engine::Dve => dve,
-            Engine::Sp => sp,
-        }
+        of(&self.registers, engine)
     }
 
     pub(crate) fn registers_mut(&mut self, engine: Engine) -> &mut Registers {
@@ -111,5 +120,17 @@ impl State {
     /// An engine as the carrier of operations.
     pub(crate) const fn unit(&self, engine: Engine) -> Unit {
         Unit { engine, arch: self.arch }
+    }
+}
+
+/// The registers of an engine.
+const fn of(registers: &[Registers; 5], engine: Engine) -> &Registers {
+    let [pe, act, pool, dve, sp] = registers;
+    match engine {
+        Engine::Pe => pe,
+        Engine::Act => act,
+        Engine::Pool => pool,
+        Engine::Dve => dve,
+        Engine::Sp => sp,
     }
 }

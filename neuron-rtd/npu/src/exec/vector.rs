@@ -6,12 +6,12 @@ use neuron_core::isa::body::tensor::{ScalarTensorTensor, TensorScalar, TensorTen
 use neuron_core::isa::code::{AccumulatorCmd, AluOp, Dtype, ReduceDims};
 use neuron_core::isa::{Engine, Opcode};
 
-use super::State;
 use super::operands::{
-    apply, fixed, patterns, read_all, read_bits, reversed, same_size, scalars, write_all,
-    write_bits,
+    fixed, patterns, read_all, read_bits, reversed, same_size, scalars, write_all, write_bits,
 };
 use super::permute::turn;
+use super::{State, rows};
+use crate::alu::rows::{with_rows, with_scalars};
 use crate::alu::{self, bits, float, integer};
 use crate::fault::Fault;
 use crate::memory::Operand;
@@ -47,8 +47,7 @@ pub(super) fn copy(state: &mut State, engine: Engine, body: &Unary) -> Result<()
     same_type(body.src_type, body.dst_type)?;
     let (src, dst) = ends(state, engine, body)?;
     same_size(&src, &dst)?;
-    let rows = read_bits(&state.memory, &src);
-    write_bits(&mut state.memory, &dst, &rows);
+    rows::copy(state, &src, &dst);
     Ok(())
 }
 
@@ -56,8 +55,7 @@ pub(super) fn copy(state: &mut State, engine: Engine, body: &Unary) -> Result<()
 pub(super) fn cast(state: &mut State, engine: Engine, body: &Unary) -> Result<(), Fault> {
     let (src, dst) = ends(state, engine, body)?;
     same_size(&src, &dst)?;
-    let rows = read_all(&state.memory, &src);
-    write_all(state, &dst, &rows);
+    rows::map(state, &src, &dst, |_, _| {});
     Ok(())
 }
 
@@ -65,11 +63,10 @@ pub(super) fn cast(state: &mut State, engine: Engine, body: &Unary) -> Result<()
 pub(super) fn reciprocal(state: &mut State, engine: Engine, body: &Unary) -> Result<(), Fault> {
     let (src, dst) = ends(state, engine, body)?;
     same_size(&src, &dst)?;
-    let mut rows = read_all(&state.memory, &src);
-    for value in rows.iter_mut().flatten() {
-        *value = 1.0 / *value;
-    }
-    write_all(state, &dst, &rows);
+    rows::map(state, &src, &dst, |_, rows| {
+        let ones = [1.0];
+        with_scalars(AluOp::DIVIDE, true, rows, rows.len(), &ones);
+    });
     Ok(())
 }
 
@@ -118,14 +115,10 @@ pub(super) fn tensor_tensor(
         write_bits(&mut state.memory, &dst, &rows);
         return Ok(());
     }
-    let function = float::binary(op, unit)?;
-    let mut rows = read_all(&state.memory, &src0);
-    for (row, other) in rows.iter_mut().zip(read_all(&state.memory, &src1)) {
-        for (value, other) in row.iter_mut().zip(other) {
-            *value = function(*value, other);
-        }
-    }
-    write_all(state, &dst, &rows);
+    float::binary(op, unit)?;
+    rows::map_two(state, [&src0, &src1], &dst, |_, rows, others| {
+        with_rows(op, false, rows, others);
+    });
     Ok(())
 }
 
@@ -210,19 +203,25 @@ pub(super) fn tensor_scalar(
     let first = scalars(state, engine, body.imm0_source, body.imm0, channels)?;
     let second = scalars(state, engine, body.imm1_source, body.imm1, channels)?;
     let unit = state.unit(engine);
-    let (op0, op1) = (float::binary(body.op0, unit)?, float::binary(body.op1, unit)?);
+    float::binary(body.op0, unit)?;
+    float::binary(body.op1, unit)?;
     let (reverse0, reverse1) = reversed(body.reverse)?;
-    let mut rows = read_all(&state.memory, &src);
-    if opcode == Opcode::TRANSPOSE_TENSOR_SCALAR {
-        rows = turn(&rows)?;
-    }
-    for (row, (first, second)) in rows.iter_mut().zip(first.iter().zip(&second)) {
-        for value in row {
-            let once = apply(op0, reverse0, *value, *first);
-            *value = apply(op1, reverse1, once, *second);
+    let width = src.elements();
+    let act = |at: usize, rows: &mut [f32]| {
+        for (op, reversed, scalars) in [(body.op0, reverse0, &first), (body.op1, reverse1, &second)]
+        {
+            with_scalars(op, reversed, rows, width, scalars.get(at..).unwrap_or_default());
         }
+    };
+    if opcode == Opcode::TRANSPOSE_TENSOR_SCALAR {
+        let mut rows = turn(&read_all(&state.memory, &src))?;
+        for (index, row) in rows.iter_mut().enumerate() {
+            act(index, row);
+        }
+        write_all(state, &dst, &rows);
+    } else {
+        rows::map(state, &src, &dst, act);
     }
-    write_all(state, &dst, &rows);
     Ok(())
 }
 
@@ -307,15 +306,13 @@ pub(super) fn scalar_tensor_tensor(
     }
     fixed("an immediate of type", body.imm0_type, Dtype::FP32)?;
     let scalars = scalars(state, engine, body.imm0_source, body.imm0, body.channels)?;
-    let (op0, op1) = (float::binary(body.op0, unit)?, float::binary(body.op1, unit)?);
-    let mut rows = read_all(&state.memory, &src0);
-    let others = read_all(&state.memory, &src1);
-    for ((row, other), scalar) in rows.iter_mut().zip(others).zip(&scalars) {
-        for (value, other) in row.iter_mut().zip(other) {
-            let once = apply(op0, reverse0, *value, *scalar);
-            *value = apply(op1, reverse1, once, other);
-        }
-    }
-    write_all(state, &dst, &rows);
+    float::binary(body.op0, unit)?;
+    float::binary(body.op1, unit)?;
+    let width = src0.elements();
+    rows::map_two(state, [&src0, &src1], &dst, |at, rows, others| {
+        let scalars = scalars.get(at..).unwrap_or_default();
+        with_scalars(body.op0, reverse0, rows, width, scalars);
+        with_rows(body.op1, reverse1, rows, others);
+    });
     Ok(())
 }

@@ -1,13 +1,46 @@
 //! A buffer in HBM: a variable of a NEFF, kept in pages that exist once
 //! something other than zero was written. A copy shares its pages until one
-//! side writes to them.
+//! side writes to them. Pages that nobody has any more are kept, some of them,
+//! for the next that are written: the host takes longer to give memory than to
+//! fill it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::fault::Fault;
 
 const PAGE: usize = 64 << 10;
+
+/// Most pages that are kept: 64 MiB.
+const MOST: usize = 1 << 10;
+
+static SPARE: Mutex<Vec<Arc<[u8]>>> = Mutex::new(Vec::new());
+
+/// A page with these bytes, which are as many as it has.
+fn page(bytes: &[u8]) -> Arc<[u8]> {
+    let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    if let Some(mut page) = spare
+        && let Some(into) = Arc::get_mut(&mut page).filter(|into| into.len() == bytes.len())
+    {
+        into.copy_from_slice(bytes);
+        return page;
+    }
+    Arc::from(bytes)
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let pages = std::mem::take(&mut self.pages).into_values();
+        let own = |page: &Arc<[u8]>| page.len() == PAGE && Arc::strong_count(page) == 1;
+        let mut own = pages.filter(own).peekable();
+        if own.peek().is_none() {
+            return;
+        }
+        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = MOST.saturating_sub(spare.len());
+        spare.extend(own.take(room));
+    }
+}
 
 /// Bytes that read as zero until they are written.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +58,12 @@ impl Buffer {
     /// Bytes of it.
     pub const fn size(&self) -> u64 {
         self.size
+    }
+
+    /// Bytes of a page: all of them, or as many as the buffer ends with.
+    fn room(&self, page: u64) -> usize {
+        let left = self.size.saturating_sub(page.saturating_mul(PAGE as u64));
+        usize::try_from(left).map_or(PAGE, |left| left.min(PAGE))
     }
 
     fn check(&self, offset: i64, length: usize) -> Result<u64, Fault> {
@@ -70,29 +109,29 @@ impl Buffer {
         let mut at = self.check(offset, bytes.len())?;
         let mut rest = bytes;
         while !rest.is_empty() {
-            let (page, inside) = place(at);
+            let (number, inside) = place(at);
             let (now, later) = rest.split_at(rest.len().min(PAGE - inside));
-            match self.pages.get_mut(&page) {
+            match self.pages.get_mut(&number) {
                 Some(bytes) if now.len() < PAGE => {
-                    let page = Arc::make_mut(bytes);
-                    if let Some(into) = page.get_mut(inside..inside + now.len()) {
+                    let bytes = Arc::make_mut(bytes);
+                    if let Some(into) = bytes.get_mut(inside..inside + now.len()) {
                         into.copy_from_slice(now);
                     }
                 }
                 Some(bytes) => match Arc::get_mut(bytes) {
                     Some(bytes) => bytes.copy_from_slice(now),
-                    None => *bytes = Arc::from(now),
+                    None => *bytes = page(now),
                 },
                 None if now.iter().all(|byte| *byte == 0) => {}
                 None if now.len() == PAGE => {
-                    self.pages.insert(page, Arc::from(now));
+                    self.pages.insert(number, page(now));
                 }
                 None => {
-                    let mut bytes = vec![0; PAGE];
+                    let mut bytes = vec![0; self.room(number)];
                     if let Some(into) = bytes.get_mut(inside..inside + now.len()) {
                         into.copy_from_slice(now);
                     }
-                    self.pages.insert(page, Arc::from(bytes));
+                    self.pages.insert(number, Arc::from(bytes));
                 }
             }
             at += now.len() as u64;
@@ -111,8 +150,12 @@ impl Buffer {
         let fits = usize::try_from(self.size).ok().filter(|n| out.try_reserve_exact(*n).is_ok());
         let size =
             fits.ok_or_else(|| Fault::address(format!("{} bytes are too many", self.size)))?;
+        for (number, bytes) in &self.pages {
+            let start = usize::try_from(*number).unwrap_or(usize::MAX).saturating_mul(PAGE);
+            out.resize(start.min(size), 0);
+            out.extend_from_slice(bytes.get(..PAGE.min(size - out.len())).unwrap_or_default());
+        }
         out.resize(size, 0);
-        self.read(0, &mut out)?;
         Ok(out)
     }
 }
@@ -148,8 +191,19 @@ mod tests {
             let start = at as usize + 7 - PAGE;
             assert_eq!((old, new), (data[start..][..len].to_vec(), vec![77; len]));
         }
+        // gaps, and the last page in part
+        let size = 5 * PAGE + 9;
+        let mut buffer = Buffer::new(size as u64);
+        for (at, value) in [(PAGE as i64 + 3, 1), (3 * PAGE as i64 - 2, 2), (size as i64 - 4, 3)] {
+            buffer.write(at, &[value; 4]).unwrap();
+        }
+        let mut read = vec![9; size];
+        buffer.read(0, &mut read).unwrap();
+        assert_eq!(buffer.to_vec().unwrap(), read);
+        assert_eq!(read.iter().map(|byte| u32::from(*byte)).sum::<u32>(), 24);
+        let buffer = Buffer::new(1 << 40);
         assert!(buffer.read((1 << 40) - 1, &mut [0; 2]).is_err());
-        assert!(buffer.write(-1, &[0]).is_err());
+        assert!(buffer.clone().write(-1, &[0]).is_err());
         assert!(Buffer::new(u64::MAX).to_vec().is_err());
     }
 }

@@ -65,7 +65,7 @@ impl Partitioned {
     /// apart.
     pub(crate) fn onwards(&self, partition: usize) -> &[u8] {
         let start = partition.saturating_mul(self.stride());
-        self.bytes.bytes.get(start..).unwrap_or_default()
+        self.bytes.bytes().get(start..).unwrap_or_default()
     }
 
     /// The same, to write the span of so many partitions only.
@@ -80,7 +80,7 @@ impl Partitioned {
         for row in (0..partitions).map(|index| start.saturating_add(index * stride)) {
             self.bytes.note(row.saturating_add(span.start)..row.saturating_add(span.end));
         }
-        self.bytes.bytes.get_mut(start..).unwrap_or_default()
+        self.bytes.bytes_mut().get_mut(start..).unwrap_or_default()
     }
 }
 
@@ -114,6 +114,11 @@ impl OnChip {
             Region::Sbuf => &mut self.sbuf,
             Region::Psum => &mut self.psum,
         }
+    }
+
+    /// SBUF to read and PSUM to write.
+    pub(crate) const fn both(&mut self) -> (&Partitioned, &mut Partitioned) {
+        (&self.sbuf, &mut self.psum)
     }
 
     /// A run of bytes of SBUF by the linear address of DMA: partition x

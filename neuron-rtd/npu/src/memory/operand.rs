@@ -3,7 +3,7 @@
 
 use neuron_core::isa::address::{Pattern, Place};
 
-use super::onchip::{OnChip, Region};
+use super::onchip::{OnChip, Partitioned, Region};
 use super::walk::Walk;
 use crate::fault::Fault;
 use crate::geometry::PARTITIONS;
@@ -110,6 +110,97 @@ impl Operand {
         }
     }
 
+    /// The elements of its partitions from the `index`th on as fp32, a row
+    /// each.
+    pub(crate) fn read_rows(&self, memory: &OnChip, index: usize, rows: &mut [f32]) {
+        let width = self.elements();
+        let region = memory.region(self.region);
+        if let Some(start) = self.walk.side_by_side(self.element.bytes() as isize) {
+            let bytes = region.onwards(self.first + index).get(start..).unwrap_or_default();
+            return self.element.decode_rows(bytes, region.stride(), width, rows);
+        }
+        for (index, row) in (index..).zip(rows.chunks_exact_mut(width)) {
+            self.read_into(memory, index, row);
+        }
+    }
+
+    /// Writes numbers where [`Operand::read_rows`] takes them from, rounded to
+    /// its type.
+    pub(crate) fn write_rows(&self, memory: &mut OnChip, index: usize, rows: &[f32]) {
+        let width = self.elements();
+        if let Some(start) = self.walk.side_by_side(self.element.bytes() as isize) {
+            let region = memory.region_mut(self.region);
+            let (stride, count) = (region.stride(), rows.len() / width);
+            let bytes = region.onwards_mut(self.first + index, count, self.walk.span());
+            let bytes = bytes.get_mut(start..).unwrap_or_default();
+            return self.element.encode_rows(rows, bytes, stride, width);
+        }
+        for (index, row) in (index..).zip(rows.chunks_exact(width)) {
+            self.write(memory, index, row);
+        }
+    }
+
+    /// The bytes of the elements of its partitions from the `index`th on, a row
+    /// each.
+    pub(crate) fn read_bytes(&self, memory: &OnChip, index: usize, rows: &mut [u8]) {
+        let size = self.element.bytes();
+        let rows = rows.chunks_exact_mut(self.elements() * size);
+        if let Some((bytes, stride)) = self.rows(memory) {
+            for (row, bytes) in rows.zip(bytes.chunks(stride).skip(index)) {
+                if let Some(bytes) = bytes.get(..row.len()) {
+                    row.copy_from_slice(bytes);
+                }
+            }
+            return;
+        }
+        for (index, row) in (index..).zip(rows) {
+            for (bits, bytes) in
+                self.bits(memory, index).into_iter().zip(row.chunks_exact_mut(size))
+            {
+                self.element.store(bits, bytes);
+            }
+        }
+    }
+
+    /// Writes bytes where [`Operand::read_bytes`] takes them from.
+    pub(crate) fn write_bytes(&self, memory: &mut OnChip, index: usize, rows: &[u8]) {
+        let size = self.element.bytes();
+        let rows = rows.chunks_exact(self.elements() * size);
+        if let Some(start) = self.walk.side_by_side(size as isize) {
+            let region = memory.region_mut(self.region);
+            let stride = region.stride();
+            let bytes = region.onwards_mut(self.first + index, rows.len(), self.walk.span());
+            let bytes = bytes.get_mut(start..).unwrap_or_default();
+            for (row, bytes) in rows.zip(bytes.chunks_mut(stride)) {
+                if let Some(bytes) = bytes.get_mut(..row.len()) {
+                    bytes.copy_from_slice(row);
+                }
+            }
+            return;
+        }
+        let mut bits = vec![0; self.elements()];
+        for (index, row) in (index..).zip(rows) {
+            for (bits, bytes) in bits.iter_mut().zip(row.chunks_exact(size)) {
+                *bits = self.element.load(bytes);
+            }
+            self.put_bits(memory, index, &bits);
+        }
+    }
+
+    /// Whether each of its partitions may be written before the next one of
+    /// `source` is read: no row of it lies over a later row of the source.
+    pub(crate) fn may_follow(&self, source: &Self) -> bool {
+        let (own, other) = (self.walk.span(), source.walk.span());
+        let partitions = |operand: &Self| operand.first..operand.first + operand.partitions;
+        let apart = |a: std::ops::Range<usize>, b: std::ops::Range<usize>| {
+            a.end <= b.start || b.end <= a.start
+        };
+        self.region != source.region
+            || self.first <= source.first
+            || apart(own, other)
+            || apart(partitions(self), partitions(source))
+    }
+
     /// Writes bits to its `index`th partition, in walk order.
     pub fn put_bits(&self, memory: &mut OnChip, index: usize, row: &[u32]) {
         let bytes = memory.region_mut(self.region).span_mut(self.first + index, self.walk.span());
@@ -121,10 +212,13 @@ impl Operand {
     /// The bytes from its first element on, and the bytes between its
     /// partitions, where the elements of a partition lie side by side.
     pub(crate) fn rows<'m>(&self, memory: &'m OnChip) -> Option<(&'m [u8], usize)> {
+        self.rows_of(memory.region(self.region))
+    }
+
+    /// As [`Operand::rows`], of its memory.
+    pub(crate) fn rows_of<'m>(&self, region: &'m Partitioned) -> Option<(&'m [u8], usize)> {
         let start = self.walk.side_by_side(self.element.bytes() as isize)?;
-        let region = memory.region(self.region);
-        let stride = region.stride();
-        Some((region.onwards(self.first).get(start..)?, stride))
+        Some((region.onwards(self.first).get(start..)?, region.stride()))
     }
 
     /// As [`Operand::rows`], where they lie side by side in reverse: from the
@@ -135,13 +229,15 @@ impl Operand {
         Some((region.onwards(self.first).get(start..)?, region.stride()))
     }
 
-    /// As [`Operand::rows`], to write, where it is fp32.
-    pub(crate) fn rows_mut<'m>(&self, memory: &'m mut OnChip) -> Option<(&'m mut [u8], usize)> {
+    /// As [`Operand::rows_of`], to write, where it is fp32.
+    pub(crate) fn rows_mut_of<'m>(
+        &self,
+        region: &'m mut Partitioned,
+    ) -> Option<(&'m mut [u8], usize)> {
         if self.element != Element::Fp32 {
             return None;
         }
         let start = self.walk.side_by_side(4)?;
-        let region = memory.region_mut(self.region);
         let stride = region.stride();
         let bytes = region.onwards_mut(self.first, self.partitions, self.walk.span());
         Some((bytes.get_mut(start..)?, stride))

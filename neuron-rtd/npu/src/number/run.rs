@@ -146,6 +146,46 @@ impl Element {
         }
     }
 
+    /// Decodes rows of `width` elements that lie side by side, `stride` bytes
+    /// from row to row.
+    pub(crate) fn decode_rows(self, bytes: &[u8], stride: usize, width: usize, out: &mut [f32]) {
+        let level = Level::new();
+        match self {
+            Self::Fp32 => {
+                dispatch!(level, _ => rows(bytes, stride, width, out, f32::from_le_bytes))
+            }
+            Self::Bf16 => {
+                dispatch!(level, _ => rows(bytes, stride, width, out, float::decode_bf16));
+            }
+            _ => {
+                let rows = out.chunks_exact_mut(width.max(1)).zip(bytes.chunks(stride.max(1)));
+                for (row, bytes) in rows {
+                    self.decode_slice(bytes, row);
+                }
+            }
+        }
+    }
+
+    /// Encodes numbers to where [`Element::decode_rows`] takes them from.
+    pub(crate) fn encode_rows(self, row: &[f32], bytes: &mut [u8], stride: usize, width: usize) {
+        let level = Level::new();
+        match self {
+            Self::Fp32 => {
+                dispatch!(level, _ => rows_out(row, bytes, stride, width, f32::to_le_bytes))
+            }
+            Self::Bf16 => dispatch!(level, _ => rows_out(row, bytes, stride, width, |number| {
+                float::encode_bf16(number).to_le_bytes()
+            })),
+            _ => {
+                let size = width * self.bytes();
+                let rows = row.chunks_exact(width.max(1)).zip(bytes.chunks_mut(stride.max(1)));
+                for (row, bytes) in rows {
+                    self.encode_slice(row, bytes.get_mut(..size).unwrap_or_default());
+                }
+            }
+        }
+    }
+
     fn side_by_side(self, at: usize, step: isize, count: usize) -> Side {
         let size = self.bytes();
         if step == size as isize || count <= 1 {
@@ -197,6 +237,32 @@ fn each<const N: usize>(bytes: &[u8], out: &mut [f32], decode: impl Fn([u8; N]) 
 fn each_out<const N: usize>(row: &[f32], bytes: &mut [u8], encode: impl Fn(f32) -> [u8; N]) {
     for (bytes, number) in bytes.as_chunks_mut().0.iter_mut().zip(row) {
         *bytes = encode(*number);
+    }
+}
+
+#[inline(always)]
+fn rows<const N: usize>(
+    bytes: &[u8],
+    stride: usize,
+    width: usize,
+    out: &mut [f32],
+    decode: impl Fn([u8; N]) -> f32,
+) {
+    for (row, bytes) in out.chunks_exact_mut(width.max(1)).zip(bytes.chunks(stride.max(1))) {
+        each(bytes, row, &decode);
+    }
+}
+
+#[inline(always)]
+fn rows_out<const N: usize>(
+    row: &[f32],
+    bytes: &mut [u8],
+    stride: usize,
+    width: usize,
+    encode: impl Fn(f32) -> [u8; N],
+) {
+    for (row, bytes) in row.chunks_exact(width.max(1)).zip(bytes.chunks_mut(stride.max(1))) {
+        each_out(row, bytes, &encode);
     }
 }
 

@@ -69,6 +69,8 @@ pub(super) struct Lane {
     times: ArrayTimes,
     dependent: Ps,
     gap: Ps,
+    /// Least time between two ends of compute instructions.
+    least: Ps,
     pub(super) slot: usize,
     /// When the sequencer may look at the next instruction.
     pub(super) ready: Ps,
@@ -114,6 +116,7 @@ impl Lane {
             times,
             dependent: parameters.cycles(engine, by_engine(&parameters.dependent, engine)),
             gap: by_engine(&parameters.control_gap, engine),
+            least: parameters.cycles(engine, parameters.min_interval),
             slot: 0,
             ready: launch,
             waiting: None,
@@ -147,7 +150,7 @@ impl Lane {
                     }
                 }
             }
-            Kind::MatMul(_) => time = time.max(self.array.read),
+            Kind::MatMul { .. } => time = time.max(self.array.read),
             // a DRAIN waits for everything before it
             Kind::Control(_)
                 if plan.instruction.header.opcode == neuron_core::isa::Opcode::DRAIN =>
@@ -170,7 +173,11 @@ impl Lane {
         let (cost, gap) = (self.times, self.gap);
         match plan.kind {
             Kind::Pipe { class, length, interval, stream } => {
-                let end = start + length;
+                // results leave in order, no faster than instructions come, but
+                // those of MEMSET behind MEMSET (C: on DVE and ACT)
+                let fills = class == Class::Memset && self.work.class == Some(Class::Memset);
+                let least = if fills { 0 } else { self.work.end + self.least };
+                let end = (start + length).max(least);
                 self.work = LastWork { class: Some(class), end, next: start + interval };
                 self.port =
                     Port { until: start + stream, banks: plan.banks, sbuf: plan.touches_sbuf };
@@ -190,7 +197,7 @@ impl Lane {
                 let end = loaded + cost.load_fixed;
                 Span { start, read: loaded, end, ready: start + cost.issue }
             }
-            Kind::MatMul(full) => {
+            Kind::MatMul { full, .. } => {
                 let loaded = self.array.loaded.saturating_sub(cost.load_overlap);
                 let begin = start.max(self.array.free).max(loaded);
                 let stream = throttle.stream(begin, full);

@@ -2,19 +2,19 @@
 
 use neuron_core::isa::body::Body;
 use neuron_core::isa::event::{Action, Moment, Wait};
-use neuron_core::isa::{Engine, Opcode};
+use neuron_core::isa::{Engine, Instruction, Opcode};
 
 use super::collectives::Collectives;
 use super::emit::{Emitter, Value};
 use super::events::{Agenda, Event};
 use super::lane::{Lane, Span, Waiting};
 use super::parameters::{Ps, by_engine};
-use super::plan::{Kind, Plan, Plans, UpdateOn};
+use super::plan::{self, Kind, Plan, Plans, UpdateOn};
 use super::rings::Rings;
 use super::sink::{Executed, Sink};
 use super::summary::{CoreSummary, Summary};
 use super::throttle::Throttle;
-use super::{Timed, Timing, memory_ports};
+use super::{Timed, Timing, memory_ports, steering};
 use crate::exec::{self, Flow, Site, State};
 use crate::fault::Fault;
 use crate::hbm::Hbm;
@@ -23,9 +23,8 @@ use crate::program::{CoreProgram, Program};
 use crate::run::{self, Tensors};
 use crate::stop::{Blocked, Stop};
 
-/// Records that take what runs next, or where it goes, from memory.
-const READERS: [Opcode; 4] =
-    [Opcode::PSEUDO_TENSOR_LOAD, Opcode::TENSOR_LOAD, Opcode::DMA_INDIRECT, Opcode::POLL_SEM];
+/// Most instructions of an engine in one turn of the loop.
+const STEPS: u32 = 64;
 
 pub(super) struct Core<'p> {
     pub(super) program: &'p CoreProgram,
@@ -57,6 +56,7 @@ pub(super) struct Machine<'p, 's> {
     pub(super) last: Ps,
     done: u64,
     pub(super) packets: u64,
+    pub(super) moved_bytes: u64,
     pub(super) collectives: Collectives,
 }
 
@@ -69,10 +69,6 @@ pub(super) fn run(
 ) -> Result<Timed, Stop> {
     let mut hbm = program.hbm.clone();
     program.fill(&mut hbm, inputs, timing.arithmetic)?;
-    let loads = |core: &CoreProgram| {
-        let mut records = Engine::ALL.iter().flat_map(|engine| core.stream(*engine));
-        records.any(|record| READERS.contains(&record.opcode()))
-    };
     let cores = program.cores.iter().map(|core| Core {
         program: core,
         state: State::new(program.arch),
@@ -83,18 +79,21 @@ pub(super) fn run(
         software: 0,
         counts: CoreSummary::default(),
     });
+    let cores: Vec<Core<'_>> = cores.collect();
+    let moves = timing.arithmetic || steering::steer(&cores);
     let wanted = sink.wants_records();
     let mut machine = Machine {
         timing,
         hbm,
-        cores: cores.collect(),
+        cores,
         agenda: Agenda::default(),
         emitter: Emitter { sink, wanted },
-        moves: timing.arithmetic || program.cores.iter().any(loads),
+        moves,
         hbm_free: 0,
         last: 0,
         done: 0,
         packets: 0,
+        moved_bytes: 0,
         collectives: Collectives::default(),
     };
     machine.run()?;
@@ -113,6 +112,9 @@ struct Turn {
 impl<'p> Machine<'p, '_> {
     fn run(&mut self) -> Result<(), Stop> {
         loop {
+            if self.emitter.sink.cancelled() {
+                return Err(Stop::Cancelled);
+            }
             let Turn { time, core, engine, others } = self.turn();
             if self.agenda.time() > time {
                 self.steps(time, core, engine, others)?;
@@ -126,7 +128,7 @@ impl<'p> Machine<'p, '_> {
                 Event::Done { engine, slot } => {
                     if self.emitter.wanted {
                         let at = At { core, engine, slot: slot as usize };
-                        let hint = self.plan(at).map(|plan| plan.instruction.header.debug_hint);
+                        let hint = self.instruction(at).map(|it| it.header.debug_hint);
                         let end = now - by_engine(&self.timing.parameters.update, engine);
                         self.emitter.end(at, hint.unwrap_or_default(), end);
                     }
@@ -187,21 +189,16 @@ impl<'p> Machine<'p, '_> {
         Ok(Timed { outputs, summary: Summary::new(&self.timing.parameters, total, counts), rings })
     }
 
-    /// The plan of an instruction that is under way.
-    fn plan(&self, at: At) -> Option<Plan<'p>> {
-        let core = self.cores.get(at.core)?;
-        let plans = core.plans.get(usize::from(at.engine.number()))?;
-        plans.get(at.slot).copied().or_else(|| {
-            let instruction = core.program.stream(at.engine).get(at.slot)?.instruction()?;
-            Plan::new(&self.timing.parameters, at.engine, instruction).ok()
-        })
+    /// An instruction that is under way.
+    fn instruction(&self, at: At) -> Option<&'p Instruction> {
+        self.cores.get(at.core)?.program.stream(at.engine).get(at.slot)?.instruction()
     }
 
     /// Lets an engine look at its instructions until others look at theirs or
     /// something happens.
     fn steps(&mut self, now: Ps, core: usize, engine: Engine, others: Ps) -> Result<(), Stop> {
         let mut now = now;
-        loop {
+        for _ in 0..STEPS {
             now = self.step(now, core, engine)?;
             if now >= others || now >= self.agenda.time() {
                 break;
@@ -344,20 +341,20 @@ impl<'p> Machine<'p, '_> {
 
     /// Counts what an instruction adds to the summary.
     fn note(&mut self, at: At, plan: &Plan<'_>) {
-        let Kind::MatMul(_) = plan.kind else { return };
+        let Kind::MatMul { flops, transposes, weight, .. } = plan.kind else { return };
         let Some(core) = self.cores.get_mut(at.core) else { return };
-        core.counts.hardware_flops += plan.flops;
-        if plan.transposes {
-            core.counts.transpose_flops += plan.flops;
+        core.counts.hardware_flops += flops;
+        if transposes {
+            core.counts.transpose_flops += flops;
         }
-        core.counts.adjusted_flops += plan.adjusted;
+        core.counts.adjusted_flops += flops * u64::from(weight) / 2;
     }
 
     /// A fault at a record that ran.
     pub(super) fn stop(&self, at: At, fault: Fault) -> Stop {
-        let plan = self.plan(at).map(|plan| plan.instruction);
-        let opcode = plan.map_or(Opcode(0), |instruction| instruction.header.opcode);
-        let bytes = Box::new(plan.map_or([0; 64], |instruction| instruction.encode()));
+        let instruction = self.instruction(at);
+        let opcode = instruction.map_or(Opcode(0), |instruction| instruction.header.opcode);
+        let bytes = Box::new(instruction.map_or([0; 64], Instruction::encode));
         Stop::Instruction { at, opcode, fault, bytes }
     }
 
@@ -372,21 +369,24 @@ impl<'p> Machine<'p, '_> {
         moment: Option<Moment>,
     ) -> Result<(), Stop> {
         let at = At { core: index, engine, slot: slot as usize };
-        let Some(plan) = self.plan(at) else { return Ok(()) };
-        let (updates, instruction) = (plan.updates, plan.instruction);
-        let posts = plan.posts();
+        let Some(core) = self.cores.get(index) else { return Ok(()) };
+        let kept = core.plans.get(usize::from(engine.number()));
+        let (updates, posts) = match kept.and_then(|plans| plans.get(at.slot)) {
+            Some(plan) => (plan.updates, plan.posts()),
+            // its plan is gone by now
+            None => {
+                let Some(instruction) = self.instruction(at) else { return Ok(()) };
+                let updates = plan::all_updates(instruction);
+                (updates.map_err(|fault| self.stop(at, fault))?, plan::posts(instruction))
+            }
+        };
         for update in updates.iter().flatten() {
             let due = match moment {
                 Some(moment) => !posts && update.update.moment == moment,
                 None => posts,
             };
             if due {
-                self.apply(now, at, update).map_err(|fault| Stop::Instruction {
-                    at,
-                    opcode: instruction.header.opcode,
-                    fault,
-                    bytes: Box::new(instruction.encode()),
-                })?;
+                self.apply(now, at, update).map_err(|fault| self.stop(at, fault))?;
             }
         }
         Ok(())
@@ -431,21 +431,15 @@ impl<'p> Machine<'p, '_> {
         for (index, core) in self.cores.iter().enumerate() {
             for lane in core.lanes.iter().filter(|lane| lane.waiting.is_some()) {
                 let at = At { core: index, engine: lane.engine, slot: lane.slot };
-                let Some(plan) = self.plan(at) else { continue };
-                let stop = |fault| Stop::Instruction {
-                    at,
-                    opcode: plan.instruction.header.opcode,
-                    fault,
-                    bytes: Box::new(plan.instruction.encode()),
-                };
-                let blocks =
-                    [Some(plan.instruction.header.events()), run::second_block(plan.instruction)];
+                let Some(instruction) = self.instruction(at) else { continue };
+                let stop = |fault| self.stop(at, fault);
+                let blocks = [Some(instruction.header.events()), run::second_block(instruction)];
                 let mut unmet = Vec::new();
                 for block in blocks.iter().flatten() {
                     let registers = core.state.registers(lane.engine);
                     unmet.extend(core.state.sync.unmet(block, registers).map_err(stop)?);
                 }
-                all.push(Blocked { at, opcode: plan.instruction.header.opcode, unmet });
+                all.push(Blocked { at, opcode: instruction.header.opcode, unmet });
             }
         }
         all.extend(self.collectives.gathering.blocked());

@@ -15,7 +15,7 @@ pub(super) fn free(
     plan: &Plan<'_>,
     now: Ps,
 ) -> Ps {
-    if !matches!(plan.kind, Kind::MatMul(_) | Kind::Pipe { .. }) {
+    if !matches!(plan.kind, Kind::MatMul { .. } | Kind::Pipe { .. }) {
         return now;
     }
     let others = lanes.iter().filter(|lane| lane.engine != engine && lane.port.until > now);

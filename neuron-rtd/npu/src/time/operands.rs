@@ -32,7 +32,8 @@ impl Area {
             Place::Psum { partition, byte } => (Region::Psum, partition, byte),
             Place::Other(_) => return None,
         };
-        let size = i64::from(dtype.bytes().unwrap_or(4));
+        let width = dtype.bytes().unwrap_or(4);
+        let size = i64::from(width);
         let (mut low, mut high) = (0, 0);
         for (step, count) in pattern.steps.iter().zip(pattern.counts) {
             let reach = i64::from(*step) * (i64::from(count) - 1).max(0) * size;
@@ -49,7 +50,7 @@ impl Area {
             elements: pattern.elements(),
             dtype,
             contiguous: step <= 1,
-            stride: u64::from(step) * u64::from(dtype.bytes().unwrap_or(4)),
+            stride: u64::from(step) * u64::from(width),
         })
     }
 
@@ -74,6 +75,10 @@ impl Area {
 
     pub(super) fn is_float16(&self) -> bool {
         self.dtype == Dtype::BFLOAT16 || self.dtype == Dtype::FP16
+    }
+
+    fn is_float8(&self) -> bool {
+        matches!(self.dtype, Dtype::FP8_E3M4 | Dtype::FP8_E4M3 | Dtype::FP8_E5M2)
     }
 }
 
@@ -175,9 +180,60 @@ impl Operands {
     pub(super) fn all(&self) -> impl Iterator<Item = &Area> {
         self.reads.iter().chain([&self.write]).flatten()
     }
+}
 
+/// What all operands of an instruction have in common, looked at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Common {
     /// Elements of a partition that pass: the most of any operand.
-    pub(super) fn elements(&self) -> u64 {
-        self.all().map(|area| area.elements).max().unwrap_or(1)
+    pub(super) elements: u64,
+    /// The fewest elements of any operand.
+    pub(super) least: u64,
+    pub(super) float16: bool,
+    /// All are floats of 16 or 8 bits.
+    pub(super) narrow: bool,
+    pub(super) contiguous: bool,
+    /// All lie in SBUF.
+    pub(super) inside: bool,
+    /// One at least lies in SBUF.
+    pub(super) touches_sbuf: bool,
+    /// One at least steps by 16 bytes or more.
+    pub(super) wide: bool,
+    /// Banks of PSUM that they touch, one bit each.
+    pub(super) banks: u8,
+    /// There is none.
+    pub(super) none: bool,
+}
+
+impl Common {
+    pub(super) fn of(operands: &Operands) -> Self {
+        let mut common = Self {
+            elements: 1,
+            least: 1,
+            float16: true,
+            narrow: true,
+            contiguous: true,
+            inside: true,
+            touches_sbuf: false,
+            wide: false,
+            banks: 0,
+            none: true,
+        };
+        for area in operands.all() {
+            let (elements, inside) = (area.elements, area.region == Region::Sbuf);
+            let (most, least) =
+                if common.none { (0, u64::MAX) } else { (common.elements, common.least) };
+            common.elements = most.max(elements);
+            common.least = least.min(elements);
+            common.float16 &= area.is_float16();
+            common.narrow &= area.is_float16() || area.is_float8();
+            common.contiguous &= area.contiguous;
+            common.inside &= inside;
+            common.touches_sbuf |= inside;
+            common.wide |= elements > 1 && area.stride >= 16;
+            common.banks |= area.banks();
+            common.none = false;
+        }
+        common
     }
 }

@@ -3,8 +3,8 @@
 //! Sources, as in neuroncore.md §0.1: **D** published documentation, **O**
 //! older documentation, **I** inferred there, **C** fitted on the captures
 //! attn-fused-fp32-512, attn-fused-bf16-512, attn-tkg and inspect (all of v3),
-//! **v3** taken over from v3 because nothing is known. Nothing here depends on
-//! a program.
+//! **v3** taken over from v3 because nothing is known: whatever `V2` and `V4`
+//! below do not name. Nothing here depends on a program.
 //!
 //! Cycles are those of the engine that spends them; times are picoseconds.
 
@@ -120,6 +120,11 @@ pub struct DmaCost {
     pub partitions: u64,
     /// Most bytes of a packet that descriptors of software gather.
     pub packet_bytes: u64,
+    /// Percent of the rate of a copy at which tiles are turned: from HBM, and
+    /// from SBUF.
+    pub transpose: [u64; 2],
+    /// Percent of the rate of a copy at which sums are made.
+    pub sum: u64,
     /// Femtoseconds a byte takes the HBM of the chip.
     pub hbm_fs_per_byte: u64,
     /// Bytes a second of one stack, for utilisation.
@@ -339,6 +344,8 @@ const V3: Parameters = Parameters {
         ring_start: ns(5970),       // C
         partitions: 8,              // D
         packet_bytes: 4096,         // C
+        transpose: [90, 50],        // D, "up to" both
+        sum: 50,                    // D
         hbm_fs_per_byte: 345,       // D: 2.9 TB/s
         hbm_stack: 716_000_000_000, // the vendor's exports
     },
@@ -406,6 +413,7 @@ const V4: Parameters = Parameters {
     dma: DmaCost {
         fs_per_byte: 26_042, // D: 38.4 GB/s
         fs_per_hbm_byte: 26_042,
+        sum: 100,                     // D
         descriptor: 17_450,           // I: 33 GB/s (D) in packets of 4 KiB
         hbm_fs_per_byte: 204,         // D: 4.9 TB/s
         hbm_stack: 1_225_000_000_000, // D: four stacks

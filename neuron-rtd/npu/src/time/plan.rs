@@ -7,7 +7,7 @@ use neuron_core::isa::code::{Dtype, ImmSource, TransposeMode};
 use neuron_core::isa::event::{Events, Update, Wait};
 use neuron_core::isa::{Engine, Instruction, Opcode};
 
-use super::operands::{Area, Extent, Operands};
+use super::operands::{Area, Common, Extent, Operands};
 use super::parameters::{Class, Parameters, Ps, TRIGGER_LEAD, by_engine};
 use super::stream;
 use super::summary::half_weights;
@@ -20,8 +20,17 @@ use crate::sync;
 pub(super) enum Kind {
     /// LDWEIGHTS: the load at full rate.
     Load(Ps),
-    /// MATMUL: its stream at full rate.
-    MatMul(Ps),
+    /// MATMUL.
+    MatMul {
+        /// Its stream at full rate.
+        full: Ps,
+        /// 2 for each multiplication with an addition, and whether they
+        /// transpose.
+        flops: u64,
+        transposes: bool,
+        /// Halves of what they count in the adjusted sum, for each.
+        weight: u8,
+    },
     /// ACT, DVE and POOL.
     Pipe {
         class: Class,
@@ -71,11 +80,6 @@ pub(super) struct Plan<'p> {
     pub(super) touches_sbuf: bool,
     /// Numbers only: nothing that decides what runs next.
     pub(super) arithmetic: bool,
-    /// 2 for each multiplication with an addition, and whether they transpose.
-    pub(super) flops: u64,
-    pub(super) transposes: bool,
-    /// What they count in the adjusted sum.
-    pub(super) adjusted: u64,
 }
 
 fn waits(events: &Events) -> Result<Option<WaitOn>, Fault> {
@@ -91,53 +95,56 @@ fn updates(events: &Events) -> Result<Option<UpdateOn>, Fault> {
     Ok(update.map(|update| UpdateOn { update, mode: mode.0, index, value }))
 }
 
+/// Both blocks of events of an instruction.
+fn blocks(instruction: &Instruction) -> [Events; 2] {
+    let second = match &instruction.body {
+        Body::EventSemaphore(EventSemaphore { events, .. }) => *events,
+        _ => Events::default(),
+    };
+    [instruction.header.events(), second]
+}
+
+/// The updates of an instruction.
+pub(super) fn all_updates(instruction: &Instruction) -> Result<[Option<UpdateOn>; 2], Fault> {
+    let [first, second] = blocks(instruction);
+    Ok([updates(&first)?, updates(&second)?])
+}
+
+/// Whether it posts to a collective.
+pub(super) const fn posts(instruction: &Instruction) -> bool {
+    matches!(instruction.body, Body::Collective(_))
+}
+
 impl<'p> Plan<'p> {
     pub(super) fn new(
         parameters: &Parameters,
         engine: Engine,
         instruction: &'p Instruction,
     ) -> Result<Self, Fault> {
-        let header = instruction.header.events();
-        let second = match &instruction.body {
-            Body::EventSemaphore(EventSemaphore { events, .. }) => *events,
-            _ => Events::default(),
-        };
+        let [first, second] = blocks(instruction);
         let operands = Operands::of(instruction);
-        if let Some(area) =
-            operands.all().find(|area| area.elements == 0 || area.elements > MOST_ELEMENTS)
-        {
-            let text = format!("{} elements per partition", area.elements);
-            return Err(Fault::shape(text));
+        let common = Common::of(&operands);
+        if common.least == 0 || common.elements > MOST_ELEMENTS {
+            let count = if common.least == 0 { 0 } else { common.elements };
+            return Err(Fault::shape(format!("{count} elements per partition")));
         }
-        let kind = kind(parameters, engine, instruction, &operands);
-        let (mut flops, mut transposes, mut adjusted) = (0, false, 0);
-        if let Body::MatMul(body) = &instruction.body {
-            let elements = u64::from(body.rows) * u64::from(body.columns) * body.src.elements();
-            flops = 2 * elements;
-            transposes = body.transpose_mode == TransposeMode::ENABLED;
-            let bytes = body.src_type.bytes().unwrap_or(4);
-            let fp32 = body.src_type == Dtype::FP32;
-            adjusted = flops * half_weights(parameters.arch, fp32, bytes) / 2;
-        }
+        let kind = kind(parameters, engine, instruction, &operands, &common);
         Ok(Self {
             instruction,
             kind,
-            waits: [waits(&header)?, waits(&second)?],
-            updates: [updates(&header)?, updates(&second)?],
+            waits: [waits(&first)?, waits(&second)?],
+            updates: [updates(&first)?, updates(&second)?],
             reads: operands.reads.map(|area| area.as_ref().map(Area::extent)),
             write: operands.write.as_ref().map(Area::extent),
-            banks: operands.all().fold(0, |banks, area| banks | area.banks()),
-            touches_sbuf: operands.all().any(|area| area.region == Region::Sbuf),
-            arithmetic: matches!(kind, Kind::Load(_) | Kind::MatMul(_) | Kind::Pipe { .. }),
-            flops,
-            transposes,
-            adjusted,
+            banks: common.banks,
+            touches_sbuf: common.touches_sbuf,
+            arithmetic: matches!(kind, Kind::Load(_) | Kind::MatMul { .. } | Kind::Pipe { .. }),
         })
     }
 
     /// Whether it posts to a collective.
     pub(super) const fn posts(&self) -> bool {
-        matches!(self.instruction.body, Body::Collective(_))
+        posts(self.instruction)
     }
 
     /// Whether it may write semaphores and events by their address.
@@ -157,14 +164,23 @@ fn kind(
     engine: Engine,
     instruction: &Instruction,
     operands: &Operands,
+    common: &Common,
 ) -> Kind {
     match &instruction.body {
         Body::LoadWeights(_) => {
             let cycles = stream::load(&parameters.array, instruction);
             return Kind::Load(parameters.cycles(engine, cycles));
         }
-        Body::MatMul(_) => {
-            return Kind::MatMul(parameters.cycles(engine, stream::matmul(instruction)));
+        Body::MatMul(body) => {
+            let elements = u64::from(body.rows) * u64::from(body.columns) * body.src.elements();
+            let bytes = body.src_type.bytes().unwrap_or(4);
+            let weight = half_weights(parameters.arch, body.src_type == Dtype::FP32, bytes);
+            return Kind::MatMul {
+                full: parameters.cycles(engine, stream::matmul(instruction)),
+                flops: 2 * elements,
+                transposes: body.transpose_mode == TransposeMode::ENABLED,
+                weight: u8::try_from(weight).unwrap_or(u8::MAX),
+            };
         }
         Body::DmaDirect(_) | Body::DmaIndirect(_) => return Kind::Descriptors,
         Body::DmaTrigger(_) => {
@@ -173,11 +189,11 @@ fn kind(
         }
         _ => {}
     }
-    let Some(class) = class(engine, instruction, operands) else {
+    let Some(class) = class(engine, instruction, common) else {
         return Kind::Control(parameters.control(engine, instruction.header.opcode));
     };
     let work = parameters.work(class);
-    let cycles = stream::cycles(parameters.arch, engine, instruction, operands);
+    let cycles = stream::cycles(parameters.arch, engine, instruction, operands, common);
     let psum = operands.reads.iter().flatten().all(|area| area.region == Region::Psum);
     let mut fixed = if psum { work.from_psum } else { work.from_sbuf };
     if takes_pointer(instruction) {
@@ -197,8 +213,10 @@ fn kind(
 }
 
 /// `None` for what the sequencer does alone.
-fn class(engine: Engine, instruction: &Instruction, operands: &Operands) -> Option<Class> {
-    operands.all().next()?;
+fn class(engine: Engine, instruction: &Instruction, common: &Common) -> Option<Class> {
+    if common.none {
+        return None;
+    }
     Some(match (&instruction.body, engine) {
         (Body::Memset(_), _) if instruction.header.opcode == Opcode::MEMSET => Class::Memset,
         (_, Engine::Pool) => Class::Pool,
@@ -228,14 +246,15 @@ fn takes_pointer(instruction: &Instruction) -> bool {
 }
 
 /// Plans of one stream that ran of late. A loop of up to this many
-/// instructions pays for its plans once; a long program keeps few in memory.
+/// instructions pays for its plans once; a long program keeps few, so that
+/// they stay near the processor.
 #[derive(Debug, Clone)]
 pub(super) struct Plans<'p> {
     recent: Vec<Option<(usize, Plan<'p>)>>,
 }
 
 /// Plans that are kept.
-const RECENT: usize = 1024;
+const RECENT: usize = 128;
 
 impl<'p> Plans<'p> {
     /// For a stream of so many instructions.

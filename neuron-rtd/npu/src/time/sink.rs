@@ -43,6 +43,13 @@ pub struct Packet {
 /// Calls come in the order of the simulation, so times may fall by as much as
 /// one instruction lasts, as in the rings of a device (ntff.md §7.3).
 pub trait Sink {
+    /// Whether the run shall end now, with [`Stop::Cancelled`]. Asked at each
+    /// event, and every 64 instructions that an engine runs in between.
+    ///
+    /// [`Stop::Cancelled`]: crate::Stop::Cancelled
+    fn cancelled(&self) -> bool {
+        false
+    }
     /// Whether notification records are wanted. The times of a run are the
     /// same with and without them.
     fn wants_records(&self) -> bool {

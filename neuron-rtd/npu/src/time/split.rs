@@ -109,10 +109,18 @@ fn split(cost: &DmaCost, transfer: &Transfer, gathers: bool, shares: &mut [Share
             let rate = if from_sbuf { cost.fs_per_byte } else { cost.fs_per_hbm_byte };
             let beats = (wide * rate / 1000).max(cost.run);
             let extra = if from_sbuf { cost.sbuf_read } else { 0 };
+            let [from_hbm, inside] = cost.transpose;
+            let percent = match transfer.change {
+                Change::Transpose { .. } if from_sbuf => inside,
+                Change::Transpose { .. } => from_hbm,
+                Change::Add(..) => cost.sum,
+                Change::None | Change::Convert(..) => 100,
+            };
+            let length = cost.descriptor + runs * (beats + extra);
             share.packets.push(Packets {
                 count: packets,
                 bytes: u32::try_from(run * runs).unwrap_or(u32::MAX),
-                length: cost.descriptor + runs * (beats + extra),
+                length: length * 100 / percent.max(1),
                 hbm: hbm_sides * runs / count,
             });
         }

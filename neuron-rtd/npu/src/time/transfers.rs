@@ -78,6 +78,10 @@ impl Machine<'_, '_> {
         if !self.moves {
             return Ok(());
         }
+        self.moved_bytes = self.moved_bytes.saturating_add(moving.job.bytes());
+        if self.moved_bytes > self.timing.limits.moved_bytes {
+            return Err(Stop::MovedBytes(self.timing.limits.moved_bytes));
+        }
         for transfer in &moving.job.transfers {
             transfer.perform(&mut core.state.memory, &mut self.hbm).map_err(|fault| {
                 let queue = moving.job.queue.clone();

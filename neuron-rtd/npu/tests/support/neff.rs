@@ -96,6 +96,38 @@ impl Small {
     }
 }
 
+/// The host graph: one Neuron node with these inputs and outputs, in bytes.
+pub(crate) fn graph(inputs: &[(String, u32)], outputs: &[(String, u32)]) -> Vec<u8> {
+    let count = inputs.len();
+    let list = |parts: Vec<String>| parts.join(", ");
+    let all = || inputs.iter().chain(outputs);
+    let mut nodes: Vec<_> = inputs
+        .iter()
+        .map(|(name, _)| format!(r#"{{"op": "null", "name": "{name}", "inputs": []}}"#))
+        .collect();
+    nodes.push(format!(
+        r#"{{"op": "tvm_op", "name": "node", "inputs": [{}], "output_names": [{}],
+        "attrs": {{"func_name": "__kelf", "kelf": "kelf-0.json", "flatten_data": "0",
+        "num_inputs": "{count}", "num_outputs": "{}"}}}}"#,
+        list((0..count).map(|input| format!("[{input}, 0, 0]")).collect()),
+        list(outputs.iter().map(|(name, _)| format!("{name:?}")).collect()),
+        outputs.len(),
+    ));
+    let mut rows: Vec<_> = (0..=count).map(|row| row.to_string()).collect();
+    rows.push((count + outputs.len()).to_string());
+    format!(
+        r#"{{"nodes": [{}], "arg_nodes": [{}], "heads": [{}], "node_row_ptr": [{}],
+        "attrs": {{"shape": ["list_shape", [{}]], "dltype": ["list_str", [{}]]}}}}"#,
+        list(nodes),
+        list((0..count).map(|input| input.to_string()).collect()),
+        list((0..outputs.len()).map(|output| format!("[{count}, {output}, 0]")).collect()),
+        list(rows),
+        list(all().map(|(_, bytes)| format!("[{bytes}]")).collect()),
+        list(all().map(|_| r#""uint8""#.to_owned()).collect()),
+    )
+    .into_bytes()
+}
+
 /// A NEFF of one core: variable 0 is SBUF, the others follow with name, kind
 /// and bytes; records by engine.
 pub(crate) fn file(tensors: &[(&str, &str, u32)], streams: &[Vec<Instruction>; 5]) -> Vec<u8> {
@@ -115,13 +147,20 @@ pub(crate) fn file(tensors: &[(&str, &str, u32)], streams: &[Vec<Instruction>; 5
         builder.add(&format!("sg00/{key}.bin"), bytes).unwrap();
     }
     let definition = format!(
-        r#"{{{engines}"version": "0.6", "dma_queue": {{}}, "var": {{{}}}}}"#,
+        r#"{{{engines}"version": "0.6", "dma_queue": {{
+        "q": {{"type": "data", "owner": "sp"}}, "qOut": {{"type": "data", "owner": "act"}}}},
+        "var": {{{}}}}}"#,
         variables.join(", ")
     );
     builder.add("sg00/def.json", definition.into_bytes()).unwrap();
     let kelf = r#"{"graphs": [{"definition": "sg00/def.json", "name": "sg00"}],
         "version": "0.5", "target": "cayman"}"#;
     builder.add("kelf-0.json", kelf.as_bytes()).unwrap();
+    let of = |wanted: &str| -> Vec<(String, u32)> {
+        let all = tensors.iter().filter(|(_, kind, _)| *kind == wanted);
+        all.map(|(name, _, size)| ((*name).to_owned(), *size)).collect()
+    };
+    builder.add("neff.json", graph(&of("input"), &of("output"))).unwrap();
     let mut out = Vec::new();
     builder.write(&mut out).unwrap();
     out

@@ -2,8 +2,13 @@
 //! beside what the clock gives for it.
 
 use neuron_core::instance::Arch;
+use neuron_core::isa::address::{Addr8, Location};
+use neuron_core::isa::body::dma::DmaDirect;
 use neuron_core::isa::body::pseudo::DmaTrigger;
-use neuron_core::isa::body::tensor::{Iota, Ramp, ScalarTensorTensor, Statistics};
+use neuron_core::isa::body::select::RangeSelect;
+use neuron_core::isa::body::tensor::{
+    AffineSelect, Iota, MatchReplace, Ramp, ScalarTensorTensor, Statistics, TensorScalar, Unary,
+};
 use neuron_core::isa::code::{AluOp, Dtype, DtypePair, Fp32Mode};
 use neuron_core::isa::value::Name;
 use neuron_core::isa::{Engine, Instruction, Opcode};
@@ -70,6 +75,7 @@ pub(crate) fn rows() -> Vec<Row> {
     rows.extend(array());
     rows.extend(engines());
     rows.extend(newer());
+    rows.extend(widths());
     rows.extend(dma());
     rows
 }
@@ -112,6 +118,9 @@ fn array() -> Vec<Row> {
     let mut most = row("most bf16 FLOPs, v2", TRN1, "TFLOP/s", 92.0, flops);
     most.tolerance = 5e-3;
     rows.push(most);
+    let one = on(V2, Engine::Pe, vec![matmul(bf16, none, 512)]);
+    let latency = cycles(length(&one), 2.8) - 512.0;
+    rows.push(row("MATMUL, from its stream to its end, v2", TRN1, "cycles", 64.0, latency));
     // LOW and HIGH, each with both parts of the moving data
     let both = [
         load(fp32, Fp32Mode::LOW, 128),
@@ -122,6 +131,10 @@ fn array() -> Vec<Row> {
     let pairs = on(V2, Engine::Pe, both.iter().cycle().take(16).copied().collect());
     let period = (pairs[13].start - pairs[9].start) as f64;
     rows.push(row("fp32 takes 4 times as long as bf16, v2", TRN1, "times", 4.0, period / stream));
+    let flops = 2.0 * 128.0 * 128.0 * 512.0 / period;
+    let mut most = row("most fp32 FLOPs, v2", TRN1, "TFLOP/s", 23.0, flops);
+    most.tolerance = 5e-3;
+    rows.push(most);
     let time = |columns| length(&on(V2, Engine::Pe, vec![load(bf16, none, columns)]));
     let simulated = cycles(time(128) - time(64), 2.8) * 2.0;
     rows.push(row("LDWEIGHTS of 128 columns, M / 4, v2", TRN1, "cycles", 32.0, simulated));
@@ -132,6 +145,10 @@ fn array() -> Vec<Row> {
     let warm = on(V3, Engine::Pe, vec![matmul(bf16, none, 512); 60]);
     let what = "MATMUL 128x128x512 bf16, v3";
     rows.push(row(what, TRN2, "ns", 512.0 / 2.4, interval(&warm) / 1000.0));
+    let flops = 2.0 * 128.0 * 128.0 * 512.0 / interval(&warm);
+    let mut most = row("most bf16 FLOPs, v3", TRN2, "TFLOP/s", 79.0, flops);
+    most.tolerance = 5e-3;
+    rows.push(most);
     let start = &warm[..4];
     let what = "the same in the first 3 us of a burst: half the rate";
     rows.push(row(what, "glossary", "ns", 1024.0 / 2.4, interval(start) / 1000.0));
@@ -160,6 +177,12 @@ fn engines() -> Vec<Row> {
     let chain = (0..6).map(|i| activate(At::Sbuf(i % 2), At::Sbuf((i + 1) % 2), 1)).collect();
     let chain = interval(&on(V2, Engine::Act, chain));
     add("ACTIVATE of 1 on the one before it", "nki_perf_guide", 264.0, cycles(chain, 1.4));
+    let sums: Vec<_> = (0..6)
+        .map(|i| if i % 2 == 0 { activate(sbuf, out, n) } else { read_accumulator() })
+        .collect();
+    let sums = on(V2, Engine::Act, sums);
+    let sums = cycles((sums[4].start - sums[2].start) as f64, 1.4);
+    add("ACTIVATE with its sum read: N + 64", ISA, long + 64.0, sums);
     let dependent: Vec<_> = [activate(sbuf, At::Sbuf(1), n), activate(At::Sbuf(1), out, n)].into();
     let dependent = on(V2, Engine::Act, dependent);
     let wait = (dependent[1].start - dependent[0].end) as f64;
@@ -188,6 +211,19 @@ fn engines() -> Vec<Row> {
     );
     let one = |opcode, dtype| unary(opcode, dtype, sbuf, out, n);
     add("COPY fp32", ISA, long, back_to_back(DVE, one(Opcode::COPY, fp32)));
+    let mut wide = Unary {
+        src: whole(0, n),
+        src_type: fp32,
+        dst_type: fp32,
+        channels: 128,
+        dst: whole(2, n),
+        ..Unary::default()
+    };
+    wide.src.steps[0] = 4;
+    let wide = plain(Opcode::COPY, wide);
+    add("COPY fp32 in steps of 16 bytes", TRN1, 2.0 * long, back_to_back(DVE, wide));
+    add("STREAM_TRANSPOSE", ISA, long, back_to_back(DVE, one(Opcode::STREAM_TRANSPOSE, fp32)));
+    add("STREAM_SHUFFLE", ISA, long, back_to_back(DVE, one(Opcode::STREAM_SHUFFLE, fp32)));
     add("TENSOR_SCALAR fp32", ISA, long, back_to_back(DVE, scalar(Opcode::TENSOR_SCALAR, fp32, n)));
     add("TENSOR_REDUCE fp32", ISA, long, back_to_back(DVE, one(Opcode::TENSOR_REDUCE, fp32)));
     add(
@@ -220,6 +256,15 @@ fn engines() -> Vec<Row> {
     );
     let both = back_to_back(DVE, scans(Opcode::SCALAR_TENSOR_TENSOR));
     add("SCALAR_TENSOR_TENSOR fp32", ISA, 2.0 * long, both);
+    let fast = ScalarTensorTensor {
+        src_types: DtypePair::new(bf16, bf16).unwrap(),
+        dst_type: bf16,
+        op0: AluOp::SUBTRACT,
+        op1: AluOp::MULTIPLY,
+        ..scan
+    };
+    let fast = back_to_back(DVE, plain(Opcode::SCALAR_TENSOR_TENSOR, fast));
+    add("SCALAR_TENSOR_TENSOR bf16, subtract and multiply", ISA, long, fast);
     let statistics = |opcode, n, results| {
         let body = Statistics {
             src: whole(0, n),
@@ -235,6 +280,16 @@ fn engines() -> Vec<Row> {
     let merged = statistics(Opcode::BATCH_NORM_AGGREGATE, 48, 2);
     add("BN_AGGR of 16 triples: 13 N / 3", ISA, 13.0 * 16.0, merged);
     add("MAX8", ISA, long, statistics(Opcode::MAX8, n, 8));
+    add("FIND_INDEX8", ISA, long, statistics(Opcode::FIND_INDEX8, n, 8));
+    let replace = MatchReplace {
+        src: whole(0, n),
+        src_type: fp32,
+        dst_type: fp32,
+        channels: 128,
+        dst: whole(2, n),
+        ..MatchReplace::default()
+    };
+    add("MATCH_REPLACE8", ISA, long, back_to_back(DVE, plain(Opcode::MATCH_REPLACE8, replace)));
     let iota = Iota {
         ramp: Ramp { base: 0, steps: [1; 4], counts: [n, 1, 1, 1] },
         dst_type: fp32,
@@ -244,6 +299,58 @@ fn engines() -> Vec<Row> {
     };
     let iota = on(V2, POOL.0, vec![plain(Opcode::IOTA, iota)]);
     add("IOTA: 150 + N", ISA, 150.0 + long, cycles(length(&iota), POOL.1));
+    let select = AffineSelect {
+        channels: 128,
+        types: DtypePair::new(fp32, fp32).unwrap(),
+        ramp: Ramp { base: 0, steps: [1; 4], counts: [n, 1, 1, 1] },
+        src: whole(0, n),
+        dst: whole(2, n),
+        ..AffineSelect::default()
+    };
+    let select = on(V2, POOL.0, vec![plain(Opcode::TENSOR_SCALAR_AFFINE_SELECT, select)]);
+    add("AFFINE_SELECT: 150 + N", ISA, 150.0 + long, cycles(length(&select), POOL.1));
+    let root = |n| {
+        let (src, dst) = (whole(0, n), whole(1, n));
+        let (src_type, dst_type, op0) = (fp32, fp32, AluOp::RSQRT);
+        let rest = TensorScalar::default();
+        let body = TensorScalar { src, src_type, dst_type, op0, channels: 128, dst, ..rest };
+        length(&on(V2, POOL.0, vec![plain(Opcode::TENSOR_SCALAR, body)]))
+    };
+    let function = |n| length(&on(V2, ACT.0, vec![activate(sbuf, out, n)]));
+    let times = (root(1024) - root(512)) / (function(1024) - function(512));
+    rows.push(row("RSQRT on POOL, of a function of ACT, v2", SHARED, "times", 4.0, times));
+    let mut perf = row("the dependent ACTIVATE of 1", "nki_perf_guide", "ns", 189.0, chain / 1e3);
+    perf.tolerance = 3e-3;
+    rows.push(perf);
+    rows
+}
+
+/// Elements a cycle that pass an engine of each generation: fp32, fp16 and fp8,
+/// from SBUF to SBUF.
+fn widths() -> Vec<Row> {
+    let (fp32, fp16, fp8) = (Dtype::FP32, Dtype::FP16, Dtype::FP8_E4M3);
+    let published = [
+        ("v2", V2, TRN1, Engine::Dve, 1.12, vec![(fp32, 128.0), (fp16, 128.0)]),
+        ("v3", V3, TRN2, Engine::Dve, 0.96, vec![(fp32, 256.0), (fp16, 512.0)]),
+        ("v4", V4, TRN3, Engine::Dve, 1.2, vec![(fp32, 256.0), (fp16, 512.0), (fp8, 512.0)]),
+        ("v2", V2, TRN1, Engine::Act, 1.4, vec![(fp32, 128.0), (fp16, 128.0)]),
+        ("v3", V3, TRN2, Engine::Act, 1.2, vec![(fp32, 128.0), (fp16, 128.0)]),
+        ("v4", V4, TRN3, Engine::Act, 1.2, vec![(fp32, 128.0), (fp16, 256.0), (fp8, 256.0)]),
+        ("v4", V4, TRN3, Engine::Pool, 1.2, vec![(fp32, 128.0), (fp16, 128.0)]),
+    ];
+    let mut rows = Vec::new();
+    for (name, target, source, engine, ghz, widths) in published {
+        for (dtype, width) in widths {
+            let time = |n| {
+                let copy = unary(Opcode::COPY, dtype, At::Sbuf(0), At::Sbuf(2), n);
+                interval(&on(target, engine, vec![copy; 4]))
+            };
+            let simulated = 128.0 * 1024.0 / cycles(time(2048) - time(1024), ghz);
+            let engine = engine.key().to_uppercase();
+            let what = format!("width of {engine} for {dtype}, {name}");
+            rows.push(row(what, source, "elements/cycle", width, simulated));
+        }
+    }
     rows
 }
 
@@ -284,11 +391,23 @@ fn newer() -> Vec<Row> {
     ));
     let exponential = |n| scalar(Opcode::EXPONENTIAL, fp32, n);
     rows.push(row("EXPONENTIAL, v4", TRN3, "times", 4.0, times(stream(V4, 1.2, &exponential))));
+    let select = |n| {
+        let types = DtypePair::new(fp32, fp32).unwrap();
+        let (src, dst) = (whole(0, n), whole(2, n));
+        let body = RangeSelect { channels: 128, types, src, dst, ..RangeSelect::default() };
+        plain(Opcode::RANGE_SELECT, body)
+    };
+    rows.push(row("RANGE_SELECT: N, v3", ISA, "times", 1.0, times(stream(V3, 0.96, &select))));
     rows
 }
 
 /// Loads rows by a block of a ring.
 fn ring(target: &str, rows: u16, bytes: u16) -> Seen {
+    block(target, rows, bytes, "a", 0, "")
+}
+
+/// The same from the input or within SBUF, with further keys of the transfer.
+fn block(target: &str, rows: u16, bytes: u16, from: &str, to: u32, keys: &str) -> Seen {
     let mut small = Small { inputs: vec![bytes], output: 64, streams: Default::default() };
     let body = DmaTrigger { queue: Name::new("q").unwrap(), ..DmaTrigger::default() };
     small.on(Engine::Sp).push(plain(Opcode::PSEUDO_DMA_TRIGGER, body));
@@ -296,10 +415,12 @@ fn ring(target: &str, rows: u16, bytes: u16) -> Seen {
     let file = changed(&small.build(), "kelf-0.json", |kelf| {
         *kelf = String::from_utf8(kelf.clone()).unwrap().replace(V3, target).into_bytes();
     });
+    let step = if from == "SB" { 262_144 } else { u32::from(bytes) };
     let block = format!(
-        r#"{{"dma": [{{"id": 0, "queue": "q", "semaphore": 8, "desc": [{{"from": "a", "to": "SB",
-        "from_off": 0, "to_off": 0, "from_sizes": [{bytes}, {rows}], "from_steps": [1, {bytes}],
-        "to_sizes": [{bytes}, {rows}], "to_steps": [1, 262144]}}]}}], "instr": "sp.bin",
+        r#"{{"dma": [{{"id": 0, "queue": "q", "semaphore": 8, "desc": [{{"from": "{from}",
+        "to": "SB", "from_off": 0, "to_off": {to}, "from_sizes": [{bytes}, {rows}],
+        "from_steps": [1, {step}], "to_sizes": [{bytes}, {rows}], "to_steps": [1, 262144]
+        {keys}}}]}}], "instr": "sp.bin",
         "name": "sp"}}"#
     );
     let file = changed(&file, "sg00/sp.json", |json| *json = block.into_bytes());
@@ -388,11 +509,58 @@ fn dma() -> Vec<Row> {
         rate.tolerance = 1e-2;
         rows.push(rate);
     }
+    // tiles of fp16, of which a packet takes a row as a generator's does
+    let turned = r#", "from_dtype": "float16", "to_dtype": "float16", "transpose_op": "WZXY",
+        "transpose_shape": [1, 1, 128, 1024], "transpose_element_size": 2"#;
+    let plain_copy = |src: u32, src_step: i32| {
+        let body = DmaDirect {
+            semaphore: 8,
+            increment: 16,
+            src: Addr8::of(Location::Variable { id: src, offset: 0 }).unwrap(),
+            src_steps: [src_step, 0],
+            src_counts: [128, 1],
+            src_elem_size: 2048,
+            dst: Addr8::of(Location::Variable { id: 0, offset: 0x8000 }).unwrap(),
+            dst_steps: [0x4_0000, 0],
+            dst_counts: [128, 1],
+            dst_elem_size: 2048,
+            ..DmaDirect::default()
+        };
+        moved(&dynamic(V3, Engine::Sp, plain(Opcode::PSEUDO_DMA_DIRECT2D, body)).packets)
+    };
+    for (what, from, src, step, share) in [
+        ("DMA transpose from HBM, of a copy, v3", "a", 1, 2048, 0.9),
+        ("DMA transpose within SBUF, of a copy, v3", "SB", 0, 0x4_0000, 0.5),
+    ] {
+        let turn = moved(&block(V3, 128, 2048, from, 0x8000, turned).packets);
+        let mut rate = row(what, TRN2, "times", share, plain_copy(src, step) / turn);
+        rate.tolerance = 1e-2;
+        rows.push(rate);
+    }
+    let most = 1e15 / Parameters::of(Arch::V2).dma.fs_per_byte as f64 / f64::from(1 << 30);
+    let mut other = row("the same by the architecture guide, v2", TRN1, "GiB/s", 27.0, most);
+    // the guide's unit and the overview's do not agree
+    other.tolerance = 7e-2;
     for (arch, name, rate) in
         [(Arch::V2, "v2", 27.2), (Arch::V3, "v3", 27.2), (Arch::V4, "v4", 38.4)]
     {
         let simulated = 1e6 / Parameters::of(arch).dma.fs_per_byte as f64;
         rows.push(row(format!("most of an engine, {name}"), OVERVIEW, "B/ns", rate, simulated));
+    }
+    rows.push(other);
+    for (arch, name, source, rate) in
+        [(Arch::V2, "v2", TRN1, 0.82), (Arch::V3, "v3", TRN2, 2.9), (Arch::V4, "v4", TRN3, 4.9)]
+    {
+        let simulated = 1e3 / Parameters::of(arch).dma.hbm_fs_per_byte as f64;
+        let mut rate = row(format!("HBM of a chip, {name}"), source, "TB/s", rate, simulated);
+        rate.tolerance = 2e-3;
+        rows.push(rate);
+    }
+    for (arch, name, source, rate) in [(Arch::V3, "v3", TRN2, 1.28), (Arch::V4, "v4", TRN3, 2.56)] {
+        let simulated = 1e3 / Parameters::of(arch).collective.fs_per_byte as f64;
+        let mut rate = row(format!("link of a chip, {name}"), source, "TB/s", rate, simulated);
+        rate.tolerance = 2e-3;
+        rows.push(rate);
     }
     rows
 }

@@ -4,7 +4,7 @@ use neuron_core::isa::body::pseudo::Collective;
 use neuron_core::isa::{Engine, Instruction, Opcode};
 use neuron_core::neff::Builder;
 
-use super::neff::{plain, raising};
+use super::neff::{graph, plain, raising};
 
 /// Semaphore that rises with each collective.
 pub(crate) const DONE: u8 = 22;
@@ -50,6 +50,10 @@ pub(crate) fn ranks(
     let graphs = graphs.join(", ");
     let kelf = format!(r#"{{"graphs": [{graphs}], "version": "0.5", "target": "cayman"}}"#);
     builder.add("kelf-0.json", kelf.into_bytes()).unwrap();
+    let names = |name: &str, size: usize| -> Vec<(String, u32)> {
+        (0..streams.len()).map(|rank| (format!("{name}{rank}"), size as u32)).collect()
+    };
+    builder.add("neff.json", graph(&names("a", input), &names("out", output))).unwrap();
     let mut out = Vec::new();
     builder.write(&mut out).unwrap();
     out

@@ -344,8 +344,21 @@ pub(crate) fn page(all: &[Comparison]) -> String {
             }
         }
         line(&mut page, "transfers, on each DMA engine | | ", &transfers);
+        let outside: Vec<_> = merged
+            .iter()
+            .filter(|((opcode, ..), ratios)| counts(*opcode) && off(ratios))
+            .map(|((opcode, engine, size), _)| format!("{} {engine} {size}", Opcode(*opcode)))
+            .chain(off(&transfers).then(|| "transfers".to_owned()))
+            .collect();
+        let outside = if outside.is_empty() { "none".to_owned() } else { outside.join(", ") };
+        write(&mut page, format_args!("\nMedians outside 20 %: {outside}."));
     }
     page
+}
+
+/// The median is outside 20 %.
+fn off(ratios: &Ratios) -> bool {
+    !(0.8..=1.2).contains(&ratios.at(0.5))
 }
 
 fn line(page: &mut String, what: &str, ratios: &Ratios) {

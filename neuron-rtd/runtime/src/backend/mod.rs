@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 
 use crate::failure::{Code, Failure, Subtype};
 
+pub mod nrt;
 mod software;
 
+pub use nrt::Nrt;
 pub use software::Software;
 
 /// Bytes of tensors by name.
@@ -45,6 +48,35 @@ pub struct NodeRun {
     pub device_nanos: Option<u64>,
 }
 
+/// What every run of a node costs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NodeCosts {
+    /// Time on the device in nanoseconds.
+    pub nanos: u64,
+    /// By physical core of the node.
+    pub cores: Vec<CoreCosts>,
+}
+
+/// What every run costs one physical core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CoreCosts {
+    /// Multiplications with an addition in the array.
+    pub macs: u64,
+    /// Instructions of PE, ACT, POOL, DVE and SP.
+    pub instructions: [u64; 5],
+}
+
+/// What a profile says about its origin.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ProfileOrigin {
+    /// Name of the model.
+    pub name: String,
+    /// UUID of the model.
+    pub uuid: [u8; 16],
+    /// Instance type.
+    pub instance: String,
+}
+
 /// Why a run of a node failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeFault {
@@ -69,6 +101,39 @@ pub trait Node: Send + Sync + fmt::Debug {
     ///
     /// What stopped it.
     fn run(&self, inputs: &Tensors) -> Result<NodeRun, NodeFault>;
+
+    /// As [`Self::run`]; ends early once `cancel` is set, where the backend can.
+    ///
+    /// # Errors
+    ///
+    /// What stopped it.
+    fn run_until(&self, inputs: &Tensors, _cancel: &AtomicBool) -> Result<NodeRun, NodeFault> {
+        self.run(inputs)
+    }
+
+    /// What every run costs, where the backend knows.
+    fn costs(&self) -> Option<&NodeCosts> {
+        None
+    }
+
+    /// As [`Self::run_until`], with an NTFF of the run.
+    ///
+    /// # Errors
+    ///
+    /// What stopped it, or that the backend makes no profiles.
+    fn profile(
+        &self,
+        _inputs: &Tensors,
+        _origin: &ProfileOrigin,
+        _cancel: &AtomicBool,
+    ) -> Result<(NodeRun, Vec<u8>), NodeFault> {
+        Err(NodeFault {
+            code: Code::Fail,
+            subtype: Subtype::Runtime,
+            text: "this backend makes no profiles".to_owned(),
+            fatal: false,
+        })
+    }
 }
 
 /// Makes nodes ready.

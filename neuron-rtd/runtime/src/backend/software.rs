@@ -1,12 +1,22 @@
 //! The software NeuronCore.
 //!
 //! It runs a program of any generation, whatever device the instance has (our
-//! choice): what a program computes does not depend on it.
+//! choice): what a program computes does not depend on it. What a run costs a
+//! device is found once, at load, with inputs of zeros; for a program whose
+//! control flow needs others it stays unknown.
+
+use std::sync::atomic::AtomicBool;
 
 use neuron_core::neff::Usage;
-use npu::{LoadError, Program, Stop};
+use neuron_core::ntff::Record;
+use neuron_core::ntff::messages::NotificationTraceType;
+use npu::time::{FileInfo, Sink, Timing, Trace, write_ntff};
+use npu::{Cancel, LoadError, Program, Stop};
 
-use super::{Backend, Node, NodeFault, NodeImage, NodeRun, NodeTensor, Tensors};
+use super::{
+    Backend, CoreCosts, Node, NodeCosts, NodeFault, NodeImage, NodeRun, NodeTensor, ProfileOrigin,
+    Tensors,
+};
 use crate::failure::{Code, Failure, Subtype};
 
 /// The software NeuronCore.
@@ -22,6 +32,43 @@ struct Ready {
     tensors: Vec<NodeTensor>,
     limits: npu::Limits,
     cores: String,
+    costs: Option<NodeCosts>,
+}
+
+/// Most instructions and packets of the run that finds the costs.
+const MOST_TIMED: u64 = 4 << 20;
+
+fn costs(program: &Program) -> Option<NodeCosts> {
+    let limits =
+        npu::Limits { instructions: MOST_TIMED, packets: MOST_TIMED, ..npu::Limits::default() };
+    let timing = Timing { limits, ..Timing::only(program) };
+    let timed = program.run_timed(&Tensors::new(), &timing, &mut ()).ok()?;
+    let core = |core: &npu::time::CoreSummary| CoreCosts {
+        macs: core.hardware_flops / 2,
+        instructions: core.instructions,
+    };
+    let cores = timed.summary.cores.iter().map(core).collect();
+    Some(NodeCosts { nanos: timed.summary.total.div_ceil(1000), cores })
+}
+
+/// Keeps what a timed run tells, and ends it early.
+struct Recorder<'a> {
+    trace: Trace,
+    cancel: Cancel<'a>,
+}
+
+impl Sink for Recorder<'_> {
+    fn cancelled(&self) -> bool {
+        Sink::cancelled(&self.cancel)
+    }
+
+    fn wants_records(&self) -> bool {
+        true
+    }
+
+    fn record(&mut self, core: usize, ring: NotificationTraceType, record: Record) {
+        self.trace.record(core, ring, record);
+    }
 }
 
 impl Backend for Software {
@@ -45,7 +92,8 @@ impl Backend for Software {
         let tensors = tensors.collect();
         let last = image.first_core + image.cores.saturating_sub(1);
         let cores = format!("NC {}-{last} of node {}", image.first_core, image.name);
-        Ok(Box::new(Ready { program, tensors, limits: self.limits, cores }))
+        let costs = costs(&program);
+        Ok(Box::new(Ready { program, tensors, limits: self.limits, cores, costs }))
     }
 }
 
@@ -55,19 +103,67 @@ impl Node for Ready {
     }
 
     fn run(&self, inputs: &Tensors) -> Result<NodeRun, NodeFault> {
-        match self.program.run_with(inputs, &self.limits, &mut ()) {
-            Ok(outputs) => Ok(NodeRun { outputs, device_nanos: None }),
+        self.run_until(inputs, &AtomicBool::new(false))
+    }
+
+    fn run_until(&self, inputs: &Tensors, cancel: &AtomicBool) -> Result<NodeRun, NodeFault> {
+        match self.program.run_with(inputs, &self.limits, &mut Cancel(cancel)) {
+            Ok(outputs) => Ok(self.ran(outputs)),
             Err(stop) => Err(self.fault(&stop)),
         }
+    }
+
+    fn costs(&self) -> Option<&NodeCosts> {
+        self.costs.as_ref()
+    }
+
+    fn profile(
+        &self,
+        inputs: &Tensors,
+        origin: &ProfileOrigin,
+        cancel: &AtomicBool,
+    ) -> Result<(NodeRun, Vec<u8>), NodeFault> {
+        let timing = Timing { limits: self.limits, ..Timing::of(&self.program) };
+        let mut sink = Recorder { trace: Trace::new(), cancel: Cancel(cancel) };
+        let timed = self.program.run_timed(inputs, &timing, &mut sink);
+        let timed = timed.map_err(|stop| self.fault(&stop))?;
+        let trace = sink.trace;
+        let part = |text: &str| text.parse().unwrap_or(0);
+        let info = FileInfo {
+            neff_name: origin.name.clone(),
+            neff_uuid: origin.uuid,
+            instance_type: origin.instance.clone(),
+            version: [
+                part(env!("CARGO_PKG_VERSION_MAJOR")),
+                part(env!("CARGO_PKG_VERSION_MINOR")),
+                part(env!("CARGO_PKG_VERSION_PATCH")),
+            ],
+        };
+        let file = write_ntff(&self.program, &timed, &trace, &info, Vec::new());
+        let file = file.map_err(|error| NodeFault {
+            code: Code::WithErr,
+            subtype: Subtype::Runtime,
+            text: format!("{}: {error}", self.cores),
+            fatal: false,
+        })?;
+        let mut run = self.ran(timed.outputs);
+        run.device_nanos = Some(timed.summary.total.div_ceil(1000));
+        Ok((run, file))
     }
 }
 
 impl Ready {
+    fn ran(&self, outputs: Tensors) -> NodeRun {
+        NodeRun { outputs, device_nanos: self.costs.as_ref().map(|costs| costs.nanos) }
+    }
+
     fn fault(&self, stop: &Stop) -> NodeFault {
         let (code, subtype, fatal) = match stop {
             Stop::Input { .. } => (Code::BadInput, Subtype::None, false),
             // on a device nothing would come back until the time is over
-            Stop::Deadlock(_) | Stop::Instructions(_) => (Code::Timeout, Subtype::Model, true),
+            Stop::Deadlock(_) | Stop::Instructions(_) | Stop::Cancelled => {
+                (Code::Timeout, Subtype::Model, true)
+            }
             Stop::Output { .. } => (Code::WithErr, Subtype::Runtime, false),
             _ => (Code::WithErr, Subtype::Model, false),
         };

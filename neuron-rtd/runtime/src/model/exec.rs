@@ -7,7 +7,7 @@ use std::time::Instant;
 use neuron_core::neff::dtype;
 
 use super::Model;
-use crate::backend::{NodeFault, Tensors};
+use crate::backend::{NodeFault, ProfileOrigin, Tensors};
 use crate::failure::{Code, Failure, Subtype};
 use crate::job::{Job, Value};
 use crate::plan::{Port, Step, Work};
@@ -16,6 +16,9 @@ use crate::run::Run;
 use crate::stats::nanos;
 
 const PLACE: &str = "TDRV:kbl_exec_wait";
+
+/// Outputs of a step in their order, and its time on the device.
+type Ran = (Vec<Arc<Vec<u8>>>, Option<u64>);
 
 impl Model {
     /// Does one step of an inference and hands it on.
@@ -29,19 +32,25 @@ impl Model {
         if job.deadline.set(end).is_ok() {
             self.shared.deadlines.add(end, job.cookie, job);
         }
-        let result = self.inputs(step, job).and_then(|inputs| self.work(step, job, inputs));
+        let result = self.inputs(step, job).and_then(|inputs| self.work(run, step, job, inputs));
         self.last_nanos.store(nanos(now.elapsed()), Relaxed);
-        let outputs = match result {
-            Ok(outputs) => outputs,
+        let (outputs, device_nanos) = match result {
+            Ok(done) => done,
             Err(fault) => return self.broken(job, fault),
         };
         if !job.is_pending() {
             return;
         }
         let mut values = job.values.lock().unwrap_or_else(PoisonError::into_inner);
+        let from = step.takes.iter().map(|(_, value, _)| values.time(*value)).max();
+        let end = self.clock.ran(number, from.unwrap_or(0), device_nanos.unwrap_or(0));
+        if let Some(nanos) = device_nanos {
+            let sum = values.device_nanos.unwrap_or(0).saturating_add(nanos);
+            values.device_nanos = Some(sum);
+        }
         let mut ready = Vec::new();
         for (bytes, (_, value)) in outputs.into_iter().zip(&step.gives) {
-            ready.extend(values.put(&self.plan, *value, Value::Own(bytes)));
+            ready.extend(values.put(&self.plan, *value, Value::Own(bytes), end));
         }
         values.steps_left = values.steps_left.saturating_sub(1);
         let last = values.steps_left == 0;
@@ -71,26 +80,34 @@ impl Model {
     /// Runs the node; its outputs are in the order of the step's.
     fn work(
         &self,
+        run: &Run,
         step: &Step,
         job: &Job,
         inputs: Vec<Vec<u8>>,
-    ) -> Result<Vec<Arc<Vec<u8>>>, NodeFault> {
+    ) -> Result<Ran, NodeFault> {
         match &step.work {
             Work::Cpu(op) => {
                 let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
-                Ok(vec![Arc::new(op.run(&inputs))])
+                Ok((vec![Arc::new(op.run(&inputs))], None))
             }
             Work::Neuron { node, first_core, cores } => {
                 let names = step.takes.iter().map(|(name, _, _)| name.clone());
                 let inputs: Tensors = names.zip(inputs).collect();
                 let from = Instant::now();
-                let result = node.run(&inputs);
-                self.shared.stats.busy(*first_core, *cores, from.elapsed());
+                let result = if self.is_captured(job.cookie) {
+                    let profile = node.profile(&inputs, &self.origin(), run.given_up());
+                    profile.map(|(done, trace)| {
+                        self.add_trace(trace);
+                        done
+                    })
+                } else {
+                    node.run_until(&inputs, run.given_up())
+                };
+                let stats = &self.shared.stats;
+                stats.busy(*first_core, *cores, from.elapsed());
                 let done = result?;
-                if let Some(nanos) = done.device_nanos {
-                    let mut values = job.values.lock().unwrap_or_else(PoisonError::into_inner);
-                    let sum = values.device_nanos.unwrap_or(0).saturating_add(nanos);
-                    values.device_nanos = Some(sum);
+                if let Some(costs) = node.costs() {
+                    stats.spent(*first_core, *cores, &costs.cores);
                 }
                 let outputs: std::collections::BTreeMap<String, Arc<Vec<u8>>> =
                     done.outputs.into_iter().map(|(name, data)| (name, Arc::new(data))).collect();
@@ -102,9 +119,16 @@ impl Model {
                         fatal: false,
                     })
                 };
-                step.gives.iter().map(output).collect()
+                let outputs = step.gives.iter().map(output).collect::<Result<_, _>>()?;
+                Ok((outputs, done.device_nanos))
             }
         }
+    }
+
+    /// What a profile says about its origin.
+    fn origin(&self) -> ProfileOrigin {
+        let instance = self.shared.instance.to_owned();
+        ProfileOrigin { name: self.name.clone(), uuid: self.uuid, instance }
     }
 
     /// A step failed.
@@ -120,6 +144,7 @@ impl Model {
             .then(PLACE, sync)
             .then("NMGR:exec_wait", format!("Inference completed with err: {number}"));
         let subtype = (fault.code != Code::BadInput).then_some(fault.subtype);
+        self.finish_capture(job.cookie);
         self.finish(job, Outcome::failed(failure.clone()), subtype, false);
         if fault.fatal {
             self.fail(&failure);
@@ -130,8 +155,11 @@ impl Model {
     fn complete(&self, job: &Arc<Job>) {
         let taken: Vec<Option<Value>> = {
             let mut values = job.values.lock().unwrap_or_else(PoisonError::into_inner);
+            let ends = self.plan.outputs.iter().map(|port| values.time(port.value));
+            self.clock.done(ends.max().unwrap_or(0));
             self.plan.outputs.iter().map(|port| values.take(port.value)).collect()
         };
+        self.finish_capture(job.cookie);
         let mut outcome = Outcome {
             failure: None,
             outputs: Vec::new(),

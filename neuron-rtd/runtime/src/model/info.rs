@@ -56,6 +56,9 @@ pub struct ModelInfo {
     pub tensors: Vec<TensorInfo>,
     /// Inferences in flight.
     pub in_flight: usize,
+    /// What its inferences have taken on simulated cores, overlaps counted
+    /// once, in nanoseconds.
+    pub simulated_nanos: u64,
 }
 
 impl Model {
@@ -77,6 +80,7 @@ impl Model {
             version: self.version,
             tensors: ports.map(|port| port.info.clone()).collect(),
             in_flight: self.live().jobs.len(),
+            simulated_nanos: self.clock.now(),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! (neuron-rtd.md §3.3 to §3.6).
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,10 +17,14 @@ use crate::run::Run;
 use crate::runtime::Settings;
 use crate::stats::Stats;
 
+mod capture;
 mod check;
+mod clock;
 mod exec;
 mod info;
 
+use capture::Capture;
+use clock::Clock;
 pub use info::{Mode, ModelInfo, ModelState};
 
 /// What all models share.
@@ -31,6 +35,8 @@ pub(crate) struct Shared {
     pub(crate) deadlines: Deadlines,
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) settings: Settings,
+    /// Name of the instance type.
+    pub(crate) instance: &'static str,
 }
 
 #[derive(Debug, Clone)]
@@ -55,6 +61,10 @@ pub(crate) struct Live {
 /// nanoseconds: about what it takes to wake another thread (our choice).
 const SHORT: u64 = 50_000;
 
+/// Most inferences that a thread that posts runs before it goes on: its own,
+/// and those of others that came meanwhile.
+const MOST_AT_ONCE: usize = 8;
+
 /// How long a result waits to be fetched once others need its room.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -77,6 +87,13 @@ pub(crate) struct Model {
     /// Memory at the host: core and handle.
     pub(crate) handles: Mutex<Vec<(crate::cores::Core, u64)>>,
     pub(crate) plan: Plan,
+    /// Simulated time.
+    pub(crate) clock: Clock,
+    /// Whether the first inference after each start is profiled.
+    pub(crate) profile: bool,
+    capture: Mutex<Option<Capture>>,
+    /// A capture waits for its inference, or for its end.
+    capturing: AtomicBool,
     /// What the last step took.
     last_nanos: AtomicU64,
     /// Held by start, stop and unload.
@@ -106,6 +123,7 @@ pub(crate) struct Facts {
     pub(crate) mode: Mode,
     pub(crate) ninfer: u32,
     pub(crate) timeout: Duration,
+    pub(crate) profile: bool,
     pub(crate) host_bytes: u64,
     pub(crate) memory: Vec<(u32, u32, [u64; 4])>,
 }
@@ -128,6 +146,10 @@ impl Model {
             host_bytes: facts.host_bytes,
             memory: facts.memory,
             handles: Mutex::default(),
+            clock: Clock::new(plan.steps.len()),
+            profile: facts.profile,
+            capture: Mutex::default(),
+            capturing: AtomicBool::new(false),
             plan,
             last_nanos: AtomicU64::new(u64::MAX),
             control: Mutex::new(()),
@@ -304,6 +326,12 @@ impl Model {
         if !keep && self.is_short() && run.claim(0) {
             drop(live);
             self.step(&run, 0, &job);
+            for _ in 1..MOST_AT_ONCE {
+                match run.more(0) {
+                    Some(next) => self.step(&run, 0, &next),
+                    None => return Ok(cookie),
+                }
+            }
             run.release(0);
             return Ok(cookie);
         }

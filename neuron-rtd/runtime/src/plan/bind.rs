@@ -24,6 +24,7 @@ pub(crate) fn bind(
     backend: &dyn Backend,
     first_core: u32,
     shared: bool,
+    native: &dyn Fn(&str) -> bool,
 ) -> Result<Plan, Failure> {
     let mut next_core = first_core;
     let mut works = Vec::new();
@@ -44,7 +45,7 @@ pub(crate) fn bind(
         }
     }
     let plan = match outline.graph() {
-        Some(graph) => of_graph(outline, graph, works)?,
+        Some(graph) => of_graph(outline, graph, works, native)?,
         None => {
             let work = works.pop().flatten().ok_or_else(|| wrong("there is nothing to run"))?;
             alone(outline, work)
@@ -94,6 +95,7 @@ fn of_graph(
     outline: &Outline<'_>,
     graph: &Graph,
     works: Vec<Option<Ready>>,
+    native: &dyn Fn(&str) -> bool,
 ) -> Result<Plan, Failure> {
     let values = graph.node_row_ptr.last().and_then(|end| usize::try_from(*end).ok());
     let values = values.ok_or_else(|| wrong("the graph has no entries"))?;
@@ -105,7 +107,7 @@ fn of_graph(
     let mut sizes: Vec<Option<u64>> = vec![None; values];
     let mut steps = Vec::new();
     for (node, ready) in outline.nodes.iter().zip(works) {
-        steps.push(step(graph, node, ready, &mut sizes)?);
+        steps.push(step(graph, node, ready, native, &mut sizes)?);
     }
     let mut takers = vec![Vec::new(); values];
     for (number, step) in steps.iter().enumerate() {
@@ -171,6 +173,7 @@ fn step(
     graph: &Graph,
     outline: &NodeOutline,
     ready: Option<Ready>,
+    native: &dyn Fn(&str) -> bool,
     sizes: &mut [Option<u64>],
 ) -> Result<Step, Failure> {
     let index = outline.index.unwrap_or_default();
@@ -197,7 +200,7 @@ fn step(
     let Some((ready, first_core, cores)) = ready else {
         let function = node.attr("func_name").unwrap_or_default();
         let inputs: Vec<Tensor> = sources.iter().map(|(_, tensor)| tensor.clone()).collect();
-        let op = CpuOp::new(function, node.attr("axes"), &inputs, &outputs)
+        let op = CpuOp::new(function, |name| node.attr(name), native, &inputs, &outputs)
             .map_err(|reason| wrong(format!("CPU node {}: {reason}", node.name)))?;
         for ((value, tensor), bytes) in sources.iter().zip(op.inputs()) {
             settle(*value, *bytes, &tensor.name)?;

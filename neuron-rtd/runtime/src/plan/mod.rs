@@ -6,6 +6,7 @@
 
 mod bind;
 mod outline;
+mod part;
 
 pub(crate) use bind::bind;
 pub(crate) use outline::Outline;

@@ -2,9 +2,7 @@
 //! many cores and how much memory each needs.
 
 use neuron_core::neff::doc::{Executor, Graph, VarKind};
-use neuron_core::neff::{
-    Builder, Mode, Model, Neff, Options, Packing, Problem, Report, Rule, Severity, Subgraph,
-};
+use neuron_core::neff::{Mode, Model, Neff, Options, Problem, Report, Rule, Severity, Subgraph};
 
 use crate::failure::{Code, Failure};
 
@@ -81,41 +79,10 @@ impl<'a> Outline<'a> {
         let needs = || self.nodes.iter().map(|node| node.need);
         (needs().sum(), needs().max().unwrap_or(0))
     }
-
-    /// A NEFF with one node's program only; `None` where the file is that.
-    pub(crate) fn part(&self, node: &NodeOutline) -> Result<Option<Vec<u8>>, Failure> {
-        let Some(kelf) = &node.kelf else { return Ok(None) };
-        let others = |other: &NodeOutline| other.kelf.as_ref().is_some_and(|k| k != kelf);
-        if !self.nodes.iter().any(others) {
-            return Ok(None);
-        }
-        let failed = |reason: String| {
-            Failure::new(Code::Invalid, "NMGR:dlr_kelf_stage", format!("{}: {reason}", node.name))
-        };
-        let own: Vec<&Subgraph> =
-            self.model.subgraphs.iter().filter(|sub| sub.kelf_member == *kelf).collect();
-        let mut builder = Builder::with_header(self.neff.header.clone());
-        builder.packing = Packing::Bare;
-        for member in self.neff.members() {
-            let name = member.name();
-            let wanted = own.iter().any(|subgraph| {
-                name == subgraph.definition_member
-                    || (!subgraph.folder.is_empty() && name.starts_with(&subgraph.folder))
-            });
-            let name = if name == kelf { "kelf-0.json" } else { name };
-            if (wanted || member.name() == kelf) && !name.ends_with('/') {
-                let body = self.neff.archive.body(member).map_err(refused)?;
-                builder.add(name, body).map_err(|problem| failed(problem.to_string()))?;
-            }
-        }
-        let mut out = std::io::Cursor::new(Vec::new());
-        builder.write(&mut out).map_err(|error| failed(error.to_string()))?;
-        Ok(Some(out.into_inner()))
-    }
 }
 
 /// A broken rule as the loader tells it.
-fn refused(problem: Problem) -> Failure {
+pub(super) fn refused(problem: Problem) -> Failure {
     match problem.rule {
         Rule::Major => {
             let received = problem.value.trim_start_matches("the version is ");

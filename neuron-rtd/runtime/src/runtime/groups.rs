@@ -66,6 +66,25 @@ impl Runtime {
         }
     }
 
+    /// Keeps a seed for the random numbers of a group's models. A program that
+    /// draws random numbers is refused by the software NeuronCore, as no public
+    /// source has the device's generator, so there the seed changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// An unknown group.
+    pub fn seed_group(&self, id: u32, seed: u32) -> Result<(), Failure> {
+        let mut tables = self.tables();
+        tables.groups.get(id, "NMGR:kmgr_random_seed")?;
+        tables.seeds.insert(id, seed);
+        Ok(())
+    }
+
+    /// The seed of a group.
+    pub fn seed(&self, id: u32) -> Option<u32> {
+        self.tables().seeds.get(&id).copied()
+    }
+
     /// All groups.
     pub fn groups(&self) -> Vec<GroupInfo> {
         self.tables().groups.info(self.cores())

@@ -3,15 +3,19 @@
 mod groups;
 mod infer;
 mod maps;
+mod memory;
 mod models;
+mod profile;
 mod publish;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use self::maps::Map;
+pub use self::memory::DeviceMemory;
 use crate::backend::Backend;
 use crate::cookies::Cookies;
 use crate::cores::Cores;
@@ -25,7 +29,7 @@ use crate::model::{Model, Shared};
 use crate::stats::{Aggregate, CoreSnapshot, Metric, Snapshot, Stats};
 
 /// What a configuration may set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Seconds that an inference may take where a load says nothing.
     pub timeout_sec: u32,
@@ -33,12 +37,26 @@ pub struct Settings {
     pub ninfer: u32,
     /// Whether NaN in an output is told ([`Code::NumErr`]).
     pub numerical_errors: bool,
+    /// Whether the start of a model stops the one of its group that runs.
+    pub auto_switch: bool,
+    /// Where profiles go; without it there are none.
+    pub profile_folder: Option<PathBuf>,
+    /// Names of native functions of CPU nodes that would be allowed.
+    pub native_cpu_nodes: Vec<String>,
 }
 
 impl Default for Settings {
-    /// 2 s and 4 (neuron-rtd.md §2.2); numerical errors are told.
+    /// 2 s and 4 (neuron-rtd.md §2.2); numerical errors are told, all else is
+    /// off.
     fn default() -> Self {
-        Self { timeout_sec: 2, ninfer: 4, numerical_errors: true }
+        Self {
+            timeout_sec: 2,
+            ninfer: 4,
+            numerical_errors: true,
+            auto_switch: false,
+            profile_folder: None,
+            native_cpu_nodes: Vec::new(),
+        }
     }
 }
 
@@ -51,6 +69,8 @@ pub(crate) struct Tables {
     pub(crate) sessions: BTreeSet<u64>,
     pub(crate) last_session: u64,
     pub(crate) maps: BTreeMap<String, Map>,
+    /// Seeds of groups.
+    pub(crate) seeds: BTreeMap<u32, u32>,
 }
 
 #[derive(Debug)]
@@ -62,6 +82,10 @@ struct Inner {
     shared: Arc<Shared>,
     models_changed: AtomicBool,
     draining: AtomicBool,
+    /// Profiles that were begun without a name.
+    profiles: AtomicU64,
+    /// Held while counters are shown, so that none goes back.
+    publishing: Mutex<()>,
     ending: (Mutex<bool>, Condvar),
 }
 
@@ -91,6 +115,7 @@ impl Runtime {
             deadlines: Deadlines::default(),
             journal,
             settings,
+            instance: cores.kind().name,
         });
         let tables = Tables { last_model: FIRST_MODEL - 1, ..Tables::default() };
         let inner = Arc::new(Inner {
@@ -101,6 +126,8 @@ impl Runtime {
             shared: Arc::clone(&shared),
             models_changed: AtomicBool::new(false),
             draining: AtomicBool::new(false),
+            profiles: AtomicU64::new(0),
+            publishing: Mutex::new(()),
             ending: (Mutex::new(false), Condvar::new()),
         });
         let runtime = Self { inner, threads: Arc::default() };

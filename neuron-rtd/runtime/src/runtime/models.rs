@@ -30,12 +30,20 @@ impl Runtime {
         Ok(self.model(id)?.info())
     }
 
-    /// Starts a model; nothing when it runs.
+    /// Starts a model; nothing when it runs. Where the settings say so, the one
+    /// of its group that runs is stopped before.
     ///
     /// # Errors
     ///
     /// An unknown model; one that has failed; another one of its group runs.
     pub fn start(&self, id: u32) -> Result<(), Failure> {
+        if self.shared().settings.auto_switch
+            && let Some(other) = self.running_beside(id)
+        {
+            let text = format!("Stopping model ({other}) for ({id})");
+            self.say(Level::Info, "NMGR:dlr_kelf_start", &text);
+            self.stop(other)?;
+        }
         const PLACE: &str = "NMGR:dlr_kelf_start";
         let from = Instant::now();
         let model = self.model(id)?;
@@ -63,12 +71,21 @@ impl Runtime {
         let before = model.state();
         let started = model.start();
         if started.is_ok() && before == ModelState::Loaded {
+            self.profile_if_asked(&model);
             self.shared().stats.starts.fetch_add(1, Relaxed);
             self.shared().stats.measure(Metric::StartLatency, from.elapsed().as_secs_f64());
             self.models_changed();
             self.say(Level::Info, PLACE, &format!("Started model ({id})"));
         }
         started
+    }
+
+    /// The other model of a model's group that is started.
+    fn running_beside(&self, id: u32) -> Option<u32> {
+        let tables = self.tables();
+        let group = tables.models.get(&id)?.group?;
+        let running = tables.groups.all.get(&group)?.running.filter(|other| *other != id)?;
+        tables.models.contains_key(&running).then_some(running)
     }
 
     /// Stops a model: cancels what is queued, waits for what runs.
@@ -126,6 +143,8 @@ impl Runtime {
         self.shared().stats.unloads.fetch_add(1, Relaxed);
         self.shared().stats.measure(Metric::UnloadLatency, from.elapsed().as_secs_f64());
         self.models_changed();
+        // tools that look now see all that the model did
+        self.publish();
         self.say(Level::Info, "NMGR:dlr_kelf_unload", &format!("Unloaded model ({id})"));
         Ok(())
     }

@@ -30,6 +30,7 @@ impl Runtime {
 
     /// Shows the counters now.
     pub fn publish(&self) {
+        let _alone = self.inner.publishing.lock().unwrap_or_else(PoisonError::into_inner);
         let models: Vec<Arc<Model>> = self.tables().models.values().cloned().collect();
         for position in 0..self.cores().devices().len() {
             let what = self.published(position, &models);
@@ -83,7 +84,7 @@ impl Runtime {
         while !*guard {
             guard = changed.wait_timeout(guard, BUSY).unwrap_or_else(PoisonError::into_inner).0;
             let due = shown.elapsed() >= QUIET;
-            if self.shared().stats.take_dirty() || due || *guard {
+            if self.shared().stats.take_dirty() || due {
                 drop(guard);
                 self.publish();
                 if due {
@@ -93,6 +94,9 @@ impl Runtime {
                 guard = ending.lock().unwrap_or_else(PoisonError::into_inner);
             }
         }
+        drop(guard);
+        // what was counted since
+        self.publish();
     }
 
     /// Models on a device that is lost have failed.

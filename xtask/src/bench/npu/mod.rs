@@ -13,6 +13,7 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 
 use self::server::Server;
+use super::python;
 use super::stats::{bootstrap_95, median, percentile};
 use crate::run::{Run, say, target_dir};
 
@@ -66,7 +67,8 @@ const ALONE: &[&str] = &[
 pub(crate) fn run(options: &Options) -> Result<()> {
     let worker = worker()?;
     let worker = Run::new(worker).arg("--serve");
-    let python = python()?;
+    let imports = "import numpy, onnx, onnxruntime";
+    let python = python::with("bench-npu", PACKAGES, imports)?;
     let models = target_dir()?.join("bench-npu").join("models");
     crate::models::write_all(&models)?;
     for threads in &options.threads {
@@ -100,26 +102,6 @@ fn executable(messages: &str) -> Option<PathBuf> {
         target["name"] == "npu" && target["kind"][0] == "bench"
     });
     messages.find_map(|message| message["executable"].as_str().map(PathBuf::from))
-}
-
-/// A Python that has the peers, made when it is missing; `None` with a line
-/// that says so when it cannot be had.
-fn python() -> Result<Option<PathBuf>> {
-    let folder = target_dir()?.join("bench-npu").join(PACKAGES.join("-").replace("==", "-"));
-    let python = folder.join("bin/python");
-    let works =
-        |python: &Path| Run::new(python).args(["-c", "import numpy, onnx, onnxruntime"]).succeeds();
-    if !works(&python) {
-        let made = Run::new("python3").args(["-m", "venv", "--clear"]).arg(&folder).run();
-        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-        let installed =
-            made.and_then(|()| Run::new(&python).args(install).args(PACKAGES.iter()).run());
-        if installed.is_err() || !works(&python) {
-            say("the peers are skipped: python3 with venv and pip cannot install them");
-            return Ok(None);
-        }
-    }
-    Ok(Some(python))
 }
 
 /// One row: both in turn, every second pair the other way round.

@@ -1,0 +1,99 @@
+//! The files of `view`: a trace that can be read at any place, results that
+//! appear whole or not at all, and the id of a pair.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use neuron_core::Error;
+use profile_engine::ReadAt as _;
+use sha2::{Digest as _, Sha256};
+
+/// First bytes of a gzip member.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Most bytes that a compressed trace may give, as for `ntff`.
+const UNWRAPPED: u64 = 1 << 40;
+
+/// A trace.
+#[derive(Debug)]
+pub(super) struct Trace {
+    /// Its name for messages.
+    pub(super) name: String,
+    /// It, or a copy of it that has no name.
+    pub(super) file: File,
+}
+
+impl Trace {
+    /// Opens a trace. A pipe and a compressed file are copied first, since the
+    /// sections of a trace are read side by side.
+    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
+        if path.as_os_str() == "-" {
+            let name = String::from("stdin");
+            let file = copy(io::stdin().lock(), &name)?;
+            return Self::unwrapped(name, file);
+        }
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(Error::io("open", path))?;
+        let meta = file.metadata().map_err(Error::io("look at", path))?;
+        let file = if meta.is_file() { file } else { copy(file, &name)? };
+        Self::unwrapped(name, file)
+    }
+
+    fn unwrapped(name: String, file: File) -> anyhow::Result<Self> {
+        let mut first = [0; 2];
+        let have = file.fill_at(0, &mut first).map_err(Error::io("read", &name))?;
+        if have < first.len() || first != GZIP {
+            return Ok(Self { name, file });
+        }
+        let plain = flate2::read::MultiGzDecoder::new(io::BufReader::new(file));
+        let file = copy(plain.take(UNWRAPPED), &name)?;
+        Ok(Self { name, file })
+    }
+}
+
+fn copy(mut from: impl Read, name: &str) -> anyhow::Result<File> {
+    let mut file = tempfile::tempfile().map_err(Error::io("create", "a file for a copy of it"))?;
+    io::copy(&mut from, &mut file).map_err(Error::io("copy", name))?;
+    Ok(file)
+}
+
+/// Writes a file anew: beside its place, then into it. The umask decides who
+/// may read it.
+pub(super) fn replace(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> anyhow::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or_else(|| Path::new("."));
+    let readable = std::fs::Permissions::from_mode(0o666);
+    let fresh = tempfile::Builder::new().permissions(readable).tempfile_in(folder);
+    let fresh = fresh.map_err(Error::io("create", path))?;
+    let mut out = BufWriter::new(fresh);
+    write(&mut out).map_err(Error::io("write", path))?;
+    let fresh = out.into_inner().map_err(io::IntoInnerError::into_error);
+    let fresh = fresh.map_err(Error::io("write", path))?;
+    fresh.as_file().sync_all().map_err(Error::io("write", path))?;
+    fresh.persist(path).map_err(|error| Error::io("write", path)(error.error))?;
+    Ok(())
+}
+
+/// `n_` and 40 hex digits that depend on the content of both files alone.
+pub(super) fn profile_id(neff: &[u8], trace: &File) -> anyhow::Result<String> {
+    let mut hash = Sha256::new();
+    hash.update(u64::try_from(neff.len())?.to_le_bytes());
+    hash.update(neff);
+    let mut buffer = vec![0; 1 << 18];
+    let mut at = 0;
+    loop {
+        let have = trace.fill_at(at, &mut buffer).map_err(Error::io("read", "the trace"))?;
+        if have == 0 {
+            break;
+        }
+        hash.update(buffer.get(..have).unwrap_or_default());
+        at += u64::try_from(have)?;
+    }
+    let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("n_{}", digits.get(..40).unwrap_or(&digits)))
+}

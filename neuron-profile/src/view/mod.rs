@@ -1,0 +1,157 @@
+//! `neuron-profile view`: a NEFF and its trace as tables or metrics.
+//!
+//! Flags are those of the vendor's tools. The formats that need a store or a
+//! server are not here yet.
+
+mod files;
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::ValueEnum;
+use neuron_core::neff::{self, Neff, Options as NeffOptions, Report};
+use profile_engine::summary::summary;
+use profile_engine::{Capture, Nothing, Options, Parts, RunError, run};
+
+use crate::export::{Names, Profile, json, metrics};
+use crate::output::{self, Exit};
+use files::Trace;
+
+/// Show a profile: the tables of a trace, or its metrics
+#[derive(Debug, clap::Args)]
+#[command(after_help = output::codes())]
+pub struct Args {
+    /// The NEFF that was running
+    #[arg(short, long, value_name = "FILE", alias = "neff")]
+    neff_path: PathBuf,
+
+    /// The trace of it; - reads stdin
+    #[arg(short, long, value_name = "FILE")]
+    session_file: PathBuf,
+
+    /// What is written
+    #[arg(long, value_enum)]
+    output_format: Format,
+
+    /// Where json goes; - is stdout
+    #[arg(long, value_name = "FILE", default_value = "ntff.json")]
+    output_file: PathBuf,
+
+    /// Name of the profile; that of the trace if left out
+    #[arg(long, value_name = "NAME")]
+    display_name: Option<String>,
+
+    /// Break the lines of json
+    #[arg(long)]
+    json_pretty_print: bool,
+
+    /// Leave out how full the memories of a core are, which takes memory with
+    /// the length of a trace
+    #[arg(long)]
+    ignore_nc_buf_usage: bool,
+
+    /// Which execution of the trace, from 1
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    execution: u32,
+}
+
+/// Forms of the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A file of all tables
+    Json,
+    /// Metrics, name and value
+    SummaryText,
+    /// Metrics on one line, by the profile's id
+    SummaryJson,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// Files that cannot be read, do not belong together, or cannot be written.
+pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    let trace = Trace::open(&args.session_file)?;
+    let bytes = neuron_core::sys::file_map::FileBytes::open(&args.neff_path)?;
+    let neff_name = args.neff_path.display().to_string();
+    let options = NeffOptions::new(neff::Mode::Lenient).without_digest();
+    let neff = Neff::open(&bytes, &options).with_context(|| neff_name.clone())?;
+    let mut report = Report::new(neff::Mode::Lenient);
+    let execution = usize::try_from(args.execution)?.saturating_sub(1);
+    let options = Options { execution, ..Options::default() };
+    let exit = match args.output_format {
+        Format::Json => {
+            let parts = Parts { usage: !args.ignore_nc_buf_usage };
+            let profile = Profile::read(&neff, &trace.file, options, parts, &mut report)
+                .with_context(|| trace.name.clone())?;
+            let name = args.display_name.clone().unwrap_or_else(|| stem(&args.session_file));
+            let names = Names { profile: name, trace: trace.name.clone() };
+            let pretty = args.json_pretty_print;
+            if args.output_file.as_os_str() == "-" {
+                json::write(&mut BufWriter::new(out), &profile, &names, pretty)?;
+            } else {
+                files::replace(&args.output_file, |file| {
+                    json::write(file, &profile, &names, pretty)
+                })?;
+            }
+            end(&trace.name, &profile.capture, &profile.outcome.totals.unmatched)
+        }
+        Format::SummaryText | Format::SummaryJson => {
+            let capture = Capture::open(&neff, &trace.file, options, &mut report)
+                .with_context(|| trace.name.clone())?;
+            let outcome = match run(&capture, Parts { usage: false }, &mut Nothing) {
+                Ok(outcome) => outcome,
+                Err(RunError::Trace(error)) => {
+                    return Err(error).with_context(|| trace.name.clone());
+                }
+                Err(RunError::Taker(never)) => match never {},
+            };
+            let list = summary(&capture, &outcome.totals);
+            let mut out = BufWriter::new(out);
+            if args.output_format == Format::SummaryText {
+                metrics::text(&mut out, &list)?;
+            } else {
+                let id = files::profile_id(&bytes, &trace.file)?;
+                let line = serde_json::json!({ id: metrics::object(&list) });
+                serde_json::to_writer(&mut out, &line)?;
+                out.write_all(b"\n")?;
+            }
+            out.flush()?;
+            end(&trace.name, &capture, &outcome.totals.unmatched)
+        }
+    };
+    output::tell(&neff_name, report.warnings().iter().map(ToString::to_string));
+    Ok(exit)
+}
+
+/// Tells what is not shown and why.
+fn end<S: ?Sized + profile_engine::ReadAt>(
+    name: &str,
+    capture: &Capture<'_, S>,
+    unmatched: &profile_engine::totals::Unmatched,
+) -> Exit {
+    let (findings, _) = capture.findings().list();
+    output::tell(name, findings.iter().map(ToString::to_string));
+    let read = &unmatched.read;
+    let told = [
+        (read.missing_bytes, "bytes of records are missing: the file ends before them"),
+        (read.late, "records came too late to be put in order"),
+        (unmatched.instruction_ends, "ends of instructions have no start"),
+        (unmatched.packet_ends, "ends of DMA packets have no start"),
+        (unmatched.overflow, "starts were given up: too many were under way"),
+        (unmatched.packets_left_out, "packets of ring 14 are left out: one was under way before"),
+        (unmatched.resident, "instructions are outside every captured program"),
+        (unmatched.unknown_records, "records are of no known kind"),
+        (read.loss_marks, "records have the mark that others of their ring are lost"),
+    ];
+    let lines = told.iter().filter(|(count, _)| *count > 0);
+    output::tell(name, lines.map(|(count, what)| format!("note: {count} {what}")));
+    let partial = capture.findings().damaged() || read.missing_bytes > 0;
+    if partial { Exit::Partial } else { Exit::Done }
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map_or_else(|| String::from("profile"), |stem| stem.display().to_string())
+}
