@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The binary `name` of the package of the same name.
+/// The binary `name` of the package of the same name, or of the package that
+/// has it beside its own.
 ///
 /// In `$NEURON_BIN_DIR` if that is set, as `cargo xtask test` does after it
 /// has built all of them. Otherwise the package is built, once per process: a
@@ -27,11 +28,19 @@ pub fn bin(name: &str) -> PathBuf {
     built.entry(name.to_owned()).or_insert_with(|| build(name)).clone()
 }
 
+/// The package of a binary.
+fn package(name: &str) -> &str {
+    match name {
+        "neuron-cli" => "neuron-rtd",
+        name => name,
+    }
+}
+
 /// Builds as cargo does by default and returns the path that cargo names.
 fn build(name: &str) -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args(["build", "--quiet", "--message-format=json", "-p", name, "--bin", name])
+        .args(["build", "--quiet", "--message-format=json", "-p", package(name), "--bin", name])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stderr(Stdio::inherit())
         .output()

@@ -77,6 +77,12 @@ pub(crate) const PACKAGES: &[Package] = &[
         users: &["https_with_a_certificate_that_changes"],
     },
     Package {
+        name: "prometheus-node-exporter",
+        proof: &["prometheus-node-exporter", "--version"],
+        wanted_by: "bench monitor",
+        users: &["prometheus-node-exporter"],
+    },
+    Package {
         name: "util-linux",
         proof: &["lsblk", "--version"],
         wanted_by: "bench ls",
@@ -144,7 +150,10 @@ mod tests {
         for package in PACKAGES {
             assert!(!package.proof.is_empty(), "{package:?}");
             assert!(!package.users.is_empty(), "{package:?}");
-            assert!(["tests", "bench ls"].contains(&package.wanted_by), "{package:?}");
+            assert!(
+                ["tests", "bench ls", "bench monitor"].contains(&package.wanted_by),
+                "{package:?}"
+            );
         }
     }
 

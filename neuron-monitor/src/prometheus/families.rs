@@ -1,6 +1,9 @@
 //! From the newest figures to families of metrics, in the order of a real
 //! scrape (sys-tools.md §5.3), those of our own behind.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use neuron_core::catalog as row;

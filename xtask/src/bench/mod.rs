@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: the tools against their peers, and what they weigh.
 
 mod ls;
+mod monitor;
 mod npu;
 mod python;
 mod rtd;
@@ -16,6 +17,8 @@ use crate::run::Run;
 pub(crate) enum Bench {
     /// neuron-ls against lsblk and lspci, as whole processes.
     Ls(ls::Options),
+    /// neuron-monitor against prometheus-node-exporter: cost of a scrape, of a series, of the stream.
+    Monitor(monitor::Options),
     /// The formats: NEFF, NTFF and the instruction set, throughput per core and whole process.
     Formats,
     /// The software NeuronCore against NumPy and onnxruntime.
@@ -35,6 +38,7 @@ pub(crate) enum Soak {
 pub(crate) fn run(bench: &Bench) -> Result<()> {
     match bench {
         Bench::Ls(options) => ls::run(options),
+        Bench::Monitor(options) => monitor::run(options),
         Bench::Npu(options) => npu::run(options),
         Bench::Rtd(options) => rtd::run(options),
         Bench::Formats => {
