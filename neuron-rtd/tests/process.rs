@@ -173,13 +173,13 @@ async fn without_devices_every_call_says_so() {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_neuron-rtd"));
     command
         .args(args)
-        .args(["-x", "-g"])
+        .args(["--libnrt", "/nonexistent/libnrt.so.1", "-x", "-g"])
         .arg(dir.path().join("neuron.sock"))
         .env_remove("JOURNAL_STREAM")
         .stderr(std::process::Stdio::piped());
     let mut daemon = Daemon::spawn(command, dir);
-    daemon.line("[NMGR:kmgr_init_mlas] No devices specified");
-    daemon.line("[NRTD:InitTongas] Failed to initialize devices, error:2");
+    daemon.line("[NRT:nrt_init] there is no /nonexistent/libnrt.so.1; install ");
+    daemon.line("[NRTD:InitTongas] Failed to initialize devices, error:1");
     daemon.line("Failed to initialize devices: , attempt: 2");
     daemon.line("Server listening");
     let mut client = daemon.client().await;
@@ -194,7 +194,7 @@ async fn without_devices_every_call_says_so() {
     for answer in answers {
         let (code, details) = status(answer);
         assert_eq!(code, 6, "{details}");
-        assert!(details.contains("--source sim:inf1.6xlarge"), "{details}");
+        assert!(details.contains("--source sim:trn1.2xlarge"), "{details}");
     }
     // a session opens, so that the client comes to ask for more
     let open = tokio_stream::iter(Vec::<SessionMonitorRequest>::new());
