@@ -6,8 +6,10 @@
 
 mod accumulate;
 mod act;
+mod awake;
 mod control;
 mod gather;
+mod kernel;
 mod operands;
 mod pe;
 mod permute;

@@ -12,7 +12,7 @@ use neuron_core::isa::body::pe::{ArrayGroup, LoadWeights, MatMul};
 use neuron_core::isa::code::{Dtype, Fp32Mode, TransposeMode};
 
 use super::operands::Reach;
-use super::product::{Factors, Host, PANEL, Target, Weights};
+use super::product::{Factors, Host, PANEL, Room, Target, Weights};
 use crate::errors::Errors;
 use crate::fault::Fault;
 use crate::geometry::ARRAY;
@@ -33,7 +33,7 @@ pub(crate) struct Array {
     high: [bool; ARRAY],
     host: Host,
     /// Room of a product.
-    room: Vec<f32>,
+    room: Room,
     /// One row of an operand.
     row: Vec<f32>,
     /// Weights of the rows that count, where not all of them do.
@@ -50,7 +50,7 @@ impl Default for Array {
             weights: vec![[0.0; PANEL]; BETWEEN * ARRAY / PANEL],
             high: [false; ARRAY],
             host: Host::default(),
-            room: Vec::new(),
+            room: Room::default(),
             row: Vec::new(),
             picked: Vec::new(),
             moving: Vec::new(),

@@ -2,7 +2,8 @@
 //! onnxruntime, and what it does by itself.
 //!
 //! Both sides are processes that stay, each with the same number of threads;
-//! they run in turn, so that a busy moment of the machine hits both. Judging
+//! they run in turn, the other one stopped, so that a busy moment of the machine
+//! hits both and neither takes time from the other. Judging
 //! the numbers is left to the reader.
 
 mod server;
@@ -115,13 +116,13 @@ fn compare(
     let path = models.join(case);
     let case = if path.exists() { path.to_string_lossy().into_owned() } else { (*case).to_owned() };
     let mut ask_ours = |case: &str| -> Result<f64> {
-        let numbers = ours.ask(case)?.map_err(anyhow::Error::msg)?;
+        let numbers = ours.turn(case)?.map_err(anyhow::Error::msg)?;
         Ok(numbers.get(*number).context("too few numbers")? / 1e6)
     };
     let mut peer = peer;
     let mut ask_peer = || -> Result<Option<f64>> {
         let Some(peer) = peer.as_mut() else { return Ok(None) };
-        match peer.ask(theirs)? {
+        match peer.turn(theirs)? {
             Ok(numbers) => Ok(numbers.first().map(|ns| ns / 1e6)),
             Err(reason) => {
                 say(&format!("{theirs} is skipped: {reason}"));
@@ -171,10 +172,9 @@ fn line(name: &str, ms: &[f64], flops: Option<f64>) -> String {
 /// Instructions in a second, of real programs.
 fn alone(ours: &mut Server, runs: u32) -> Result<()> {
     for case in ALONE {
-        ours.ask(case)?.map_err(anyhow::Error::msg)?;
         let mut samples = Vec::new();
         for _ in 0..runs.div_ceil(3) {
-            samples.push(ours.ask(case)?.map_err(anyhow::Error::msg)?);
+            samples.push(ours.turn(case)?.map_err(anyhow::Error::msg)?);
         }
         let ms: Vec<f64> = samples.iter().filter_map(|s| s.get(WHOLE)).map(|ns| ns / 1e6).collect();
         let count =
