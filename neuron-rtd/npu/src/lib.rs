@@ -73,7 +73,8 @@
 //! Products, conversions and the exponential functions run in the vectors that
 //! the host has (SSE2, SSE4.2, AVX2 with FMA, AVX-512 of Ice Lake and Zen 4 on,
 //! NEON), and the columns of a large product on the threads of the rayon pool
-//! around the caller. Neither changes a bit of a result: lanes and threads
+//! that the caller is a thread of ([`on_all_threads`]); a run from any other thread
+//! keeps to that thread, as the cores of a busy runtime should. Neither changes a bit of a result: lanes and threads
 //! share results out, never the steps of one sum, and no step depends on what
 //! the host has. A host without fused multiply-add computes the same numbers
 //! slowly. Only which NaN comes out of NaN and infinities is the host's.
@@ -160,3 +161,9 @@ pub use program::{CoreProgram, LoadError, Program, TensorInfo};
 pub use run::{Limits, Tensors};
 pub use stop::{Blocked, Stop};
 pub use sync::{Registers, Sync, Unmet};
+
+/// Does something on a thread of the host's pool, so that large products of the
+/// programs that it runs are shared with the other threads.
+pub fn on_all_threads<T: Send>(act: impl FnOnce() -> T + Send) -> T {
+    rayon::scope(|_| act())
+}

@@ -74,13 +74,13 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let program = Program::from_node(&neff, args.node.as_deref()).with_context(|| name.clone())?;
     let tensors = inputs(args, &program).with_context(|| name.clone())?;
     let (results, summary) = if args.no_timing {
-        (program.run(&tensors).with_context(|| name.clone())?, None)
+        (npu::on_all_threads(|| program.run(&tensors)).with_context(|| name.clone())?, None)
     } else {
         let arithmetic = !args.timing_only;
         let timing = Timing { arithmetic, ..Timing::of(&program) };
         let mut sink = trace::Sink::new(args.trace.is_some());
-        let timed =
-            program.run_timed(&tensors, &timing, &mut sink).with_context(|| name.clone())?;
+        let timed = npu::on_all_threads(|| program.run_timed(&tensors, &timing, &mut sink))
+            .with_context(|| name.clone())?;
         if let Some(path) = &args.trace {
             trace::save(path, &args.file, &bytes, &program, &timed, &sink)?;
         }

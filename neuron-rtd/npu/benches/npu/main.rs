@@ -191,10 +191,11 @@ fn main() {
     let threads = std::env::var("NPU_BENCH_THREADS").ok().and_then(|n| n.parse().ok());
     rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build_global().unwrap();
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+    // on a thread of the pool, so that products are shared with the others
+    rayon::scope(|_| match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["--serve"] => serve(),
         ["--shares", names @ ..] => shares(names),
         [] => table(&[&["gemm", "time:gemm", "time:moe-dge"], REAL.as_slice()].concat()),
         names => table(names),
-    }
+    });
 }

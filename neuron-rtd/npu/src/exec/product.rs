@@ -79,14 +79,16 @@ impl Host {
         matches!(element, Element::Fp32 | Element::Bf16 | Element::Fp16)
     }
 
-    /// Puts a product where `to` says, with the threads of the pool around the
-    /// caller where that pays; each has columns of its own. `room` is kept
+    /// Puts a product where `to` says, with the threads of the pool that the
+    /// caller is one of, where that pays; each has columns of its own. `room` is kept
     /// between products.
     pub(super) fn share(self, factors: Factors<'_>, to: Target<'_>, room: &mut Room) -> Errors {
         let (width, depth) = (self.width(), factors.rows.len());
         let blocks = to.count.div_ceil(width);
         let work = to.rows.len().div_ceil(PANEL) * depth * to.count;
-        let threads = rayon::current_num_threads().min(work / LEAST_WORK).min(blocks).max(1);
+        // from outside of a pool, waking a thread of it takes longer than it helps
+        let pool = rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads());
+        let threads = pool.min(work / LEAST_WORK).min(blocks).max(1);
         let each = blocks.div_ceil(threads).max(1) * width;
         let mut parts: Vec<Part<'_>> = aligned(&mut room.numbers, threads * depth * width)
             .chunks_mut((depth * width).max(1))
