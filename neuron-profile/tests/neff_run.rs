@@ -5,10 +5,12 @@
 #[path = "support/neff.rs"]
 mod support;
 
+use neuron_builder::models::SAMPLES;
 use neuron_core::neff::Npy;
 use npu::number::Element;
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use support::{fixture, path, run, tool};
 
@@ -141,5 +143,49 @@ fn damaged_files_do_not_run() {
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{rule}");
         assert!(err.contains(rule) && err.lines().count() == 1, "{err}");
+    }
+}
+
+fn sample(folder: &Path, name: &str) {
+    let (_, make) = SAMPLES.iter().find(|(sample, _)| *sample == name).unwrap();
+    fs::write(folder.join("a.neff"), make().unwrap().built.bytes).unwrap();
+}
+
+/// The modes agree in what they share, and files have the modes of other files.
+#[test]
+fn modes_and_files_agree() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    sample(folder.path(), "mlp");
+    let json = |arguments: &[&str]| -> Value {
+        let all = ["run", "a.neff", "--fill", "random", "--format", "json"];
+        let output = tool(folder.path(), &[&all, arguments].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let whole = json(&["-o", "out", "--trace", "a.ntff"]);
+    assert!(whole["outputs"][0]["max"].as_f64().unwrap() > 0.0);
+    assert_eq!(json(&["--no-timing"])["outputs"][0]["max"], whole["outputs"][0]["max"]);
+    let timed = json(&["--timing-only"]);
+    assert_eq!(timed["outputs"], Value::from([Value::Null; 0]));
+    assert_eq!(timed["timing"]["total_ns"], whole["timing"]["total_ns"]);
+    let mode = |file: &str| fs::metadata(at(file)).unwrap().permissions().mode();
+    fs::write(at("plain"), "").unwrap();
+    assert_eq!((mode("out/y.npy"), mode("a.ntff")), (mode("plain"), mode("plain")));
+}
+
+/// Neuron nodes around a CPU node run one at a time.
+#[test]
+fn one_node_of_several_is_chosen() {
+    let folder = tempfile::tempdir().unwrap();
+    sample(folder.path(), "cpu-node");
+    let output = tool(folder.path(), &["run", "a.neff", "--fill", "random"]);
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(err.contains("choose one of ") && err.trim_end().ends_with(", with --node"), "{err}");
+    let kelfs = err.split_once("choose one of ").unwrap().1;
+    for kelf in kelfs.trim_end().trim_end_matches(", with --node").split(", ") {
+        let output = tool(folder.path(), &["run", "a.neff", "--fill", "random", "--node", kelf]);
+        assert_eq!(output.status.code(), Some(0), "{kelf}");
     }
 }

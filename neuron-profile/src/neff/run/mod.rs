@@ -6,15 +6,18 @@ mod outputs;
 mod timing;
 mod trace;
 
+use std::fs::Permissions;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use neuron_core::neff::{Neff, Options, Usage, shown};
 use neuron_core::sys::file_map::FileBytes;
 use npu::time::Timing;
-use npu::{Program, TensorInfo, Tensors};
+use npu::{LoadError, Program, TensorInfo, Tensors};
 use serde_json::json as value;
+use tempfile::NamedTempFile;
 
 use super::open;
 use crate::output::{Exit, Format, json, table};
@@ -63,6 +66,14 @@ pub(super) struct Args {
     format: Format,
 }
 
+/// A file that gets its name when it is whole, readable as the user's mask says.
+fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
+    tempfile::Builder::new()
+        .prefix(".neff-run-")
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder)
+}
+
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let name = open::name(&args.file);
     let bytes = open::bytes(&args.file)?;
@@ -71,7 +82,12 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     // give numbers that look right: it is refused as a loader refuses it.
     let options = Options::strict().holding_all();
     let neff = Neff::open(&bytes, &options).with_context(|| name.clone())?;
-    let program = Program::from_node(&neff, args.node.as_deref()).with_context(|| name.clone())?;
+    let program = Program::from_node(&neff, args.node.as_deref());
+    let program = program.map_err(|error| match error {
+        LoadError::Node { .. } => anyhow!("{error}, with --node"),
+        error => error.into(),
+    });
+    let program = program.with_context(|| name.clone())?;
     let tensors = inputs(args, &program).with_context(|| name.clone())?;
     let (results, summary) = if args.no_timing {
         (npu::on_all_threads(|| program.run(&tensors)).with_context(|| name.clone())?, None)

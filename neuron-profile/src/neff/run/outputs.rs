@@ -137,8 +137,7 @@ pub(super) fn save(
         _ => ("|u1", vec![bytes]),
     };
     let cannot = || format!("cannot write {}", target.display());
-    let mut file =
-        tempfile::Builder::new().prefix(".neff-run-").tempfile_in(folder).with_context(cannot)?;
+    let mut file = super::temporary(folder).with_context(cannot)?;
     file.write_all(&Npy::header(descr, &shape)).with_context(cannot)?;
     file.write_all(data).with_context(cannot)?;
     file.as_file().sync_all().with_context(cannot)?;

@@ -49,10 +49,7 @@ pub(super) fn save(
     // A simulated core is in no machine.
     info.instance_type = String::from("simulated");
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let file = tempfile::Builder::new()
-        .prefix(".neff-run-")
-        .tempfile_in(folder.unwrap_or(Path::new(".")))
-        .with_context(cannot)?;
+    let file = super::temporary(folder.unwrap_or(Path::new("."))).with_context(cannot)?;
     let file = write_ntff(program, timed, trace, &info, BufWriter::new(file))
         .with_context(cannot)?
         .into_inner()

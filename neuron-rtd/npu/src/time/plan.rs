@@ -173,13 +173,11 @@ fn kind(
         }
         Body::MatMul(body) => {
             let elements = u64::from(body.rows) * u64::from(body.columns) * body.src.elements();
-            let bytes = body.src_type.bytes().unwrap_or(4);
-            let weight = half_weights(parameters.arch, body.src_type == Dtype::FP32, bytes);
             return Kind::MatMul {
                 full: parameters.cycles(engine, stream::matmul(instruction)),
                 flops: 2 * elements,
                 transposes: body.transpose_mode == TransposeMode::ENABLED,
-                weight: u8::try_from(weight).unwrap_or(u8::MAX),
+                weight: half_weights(parameters.arch, body.src_type),
             };
         }
         Body::DmaDirect(_) | Body::DmaIndirect(_) => return Kind::Descriptors,

@@ -3,6 +3,7 @@
 
 use neuron_core::instance::Arch;
 use neuron_core::isa::Engine;
+use neuron_core::isa::code::Dtype;
 
 use super::parameters::{Parameters, Ps};
 use crate::errors::Errors;
@@ -106,12 +107,31 @@ impl Summary {
     }
 }
 
-/// What a FLOP counts in the adjusted sum (neuroncore.md §6.3): fp32 4, 8-bit
-/// floats 0.5 from v3 on; in halves.
-pub(super) fn half_weights(arch: Arch, fp32: bool, bytes: u8) -> u64 {
-    match (fp32, bytes) {
-        (true, _) => 8,
-        (false, 1) if matches!(arch, Arch::V3 | Arch::V4) => 1,
+/// What a FLOP of a record counts in the adjusted sum, in halves (neuroncore.md
+/// §6.3): 8-bit floats 0.5 from v3 on, uint8 0.5. Fp32 counts 4, and half of the
+/// operations for each of its two passes.
+pub(super) fn half_weights(arch: Arch, dtype: Dtype) -> u8 {
+    match (dtype, dtype.bytes()) {
+        (Dtype::FP32, _) => 4,
+        (Dtype::UINT8, _) => 1,
+        (_, Some(1)) if matches!(arch, Arch::V3 | Arch::V4) => 1,
         _ => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pass_of_fp32_counts_as_the_profiler_shows_it() {
+        // profiler.md §2.2: LOW_HIGH of 128 x 128 x 512 has raw 8388608 and adjusted 33554432
+        let flops = 2 * 128 * 128 * 512;
+        let adjusted = |arch, dtype| flops * u64::from(half_weights(arch, dtype)) / 2;
+        assert_eq!(adjusted(Arch::V3, Dtype::FP32), 33_554_432);
+        assert_eq!(adjusted(Arch::V2, Dtype::BF16), flops);
+        assert_eq!(adjusted(Arch::V2, Dtype::FP8_E4M3), flops);
+        assert_eq!(adjusted(Arch::V3, Dtype::FP8_E4M3), flops / 2);
+        assert_eq!(adjusted(Arch::V2, Dtype::UINT8), flops / 2);
     }
 }
