@@ -3,7 +3,7 @@
 
 use neuron_core::isa::body::Body;
 use neuron_core::isa::body::control::EventSemaphore;
-use neuron_core::isa::code::{Dtype, ImmSource, TransposeMode};
+use neuron_core::isa::code::{ImmSource, TransposeMode};
 use neuron_core::isa::event::{Events, Update, Wait};
 use neuron_core::isa::{Engine, Instruction, Opcode};
 

@@ -129,7 +129,7 @@ mod tests {
         let flops = 2 * 128 * 128 * 512;
         let adjusted = |arch, dtype| flops * u64::from(half_weights(arch, dtype)) / 2;
         assert_eq!(adjusted(Arch::V3, Dtype::FP32), 33_554_432);
-        assert_eq!(adjusted(Arch::V2, Dtype::BF16), flops);
+        assert_eq!(adjusted(Arch::V2, Dtype::BFLOAT16), flops);
         assert_eq!(adjusted(Arch::V2, Dtype::FP8_E4M3), flops);
         assert_eq!(adjusted(Arch::V3, Dtype::FP8_E4M3), flops / 2);
         assert_eq!(adjusted(Arch::V2, Dtype::UINT8), flops / 2);
