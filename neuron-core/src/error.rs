@@ -104,8 +104,9 @@ impl Error {
     }
 }
 
-/// The system's text for an error in lower case and without the errno number.
-pub(crate) fn io_reason(error: &std::io::Error) -> String {
+/// The system's text for an error in lower case and without the errno number, as
+/// every message of the tools ends.
+pub fn io_reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);
     let mut chars = text.chars();

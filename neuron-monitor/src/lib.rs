@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::channel;
 
 use neuron_core::cli::{self, Exit, Output};
+use neuron_core::error::io_reason;
 
 mod args;
 pub mod cloudwatch;
@@ -118,7 +119,7 @@ fn monitor(
 fn stream(args: &Arguments) -> Result<Exit, String> {
     let mut monitor = monitor(&args.collection, args.common.source(), Config::standard)?;
     let (sender, events) = channel();
-    let threads = |error: std::io::Error| format!("cannot start: {error}");
+    let threads = |error: std::io::Error| format!("cannot start: {}", io_reason(&error));
     events::watch_signals(sender.clone()).map_err(threads)?;
     events::watch_reader(sender.clone()).map_err(threads)?;
     let _watch = watch_config(&args.collection, &sender);
@@ -136,8 +137,7 @@ fn stream(args: &Arguments) -> Result<Exit, String> {
         }
         ControlFlow::Continue(())
     });
-    lines.finish();
-    match end {
+    match end.or(lines.finish(&events)) {
         End::Done => Ok(Exit::Done),
         End::Output(error) => Err(unprintable(error)),
     }
@@ -161,5 +161,5 @@ fn watch_config(
 }
 
 fn unprintable(error: std::io::Error) -> String {
-    format!("cannot write to stdout: {error}")
+    format!("cannot write to stdout: {}", io_reason(&error))
 }

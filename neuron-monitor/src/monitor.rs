@@ -75,6 +75,13 @@ pub(crate) enum End {
     Output(std::io::Error),
 }
 
+impl End {
+    /// This end, or that the output failed after it.
+    pub(crate) fn or(self, failed: Option<std::io::Error>) -> Self {
+        failed.map_or(self, Self::Output)
+    }
+}
+
 impl Monitor {
     pub(crate) fn new(
         reading: Reading,

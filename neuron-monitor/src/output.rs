@@ -59,12 +59,18 @@ impl Lines {
     }
 
     /// Waits until everything is written, but for a reader that does not read.
-    pub(crate) fn finish(mut self) {
+    /// Returns what the output failed with since the loop ended: `events` is
+    /// where the thread told it.
+    pub(crate) fn finish(mut self, events: &Receiver<Event>) -> Option<io::Error> {
         self.sender = None;
         let end = Instant::now() + PATIENCE;
         while !self.thread.is_finished() && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(1));
         }
+        events.try_iter().find_map(|event| match event {
+            Event::OutputFailed(error) => Some(error),
+            _ => None,
+        })
     }
 }
 
@@ -92,7 +98,7 @@ mod tests {
     #[test]
     fn a_slow_reader_loses_whole_lines() {
         let (mut reader, writer) = io::pipe().unwrap();
-        let (events, _events) = channel();
+        let (events, told) = channel();
         let dropped = Arc::new(AtomicU64::new(0));
         let lines = Lines::to(writer, Arc::clone(&dropped), events).unwrap();
         let long = vec![b'x'; 200_000];
@@ -109,7 +115,7 @@ mod tests {
             let mut text = String::new();
             reader.read_to_string(&mut text).map(|_| text)
         });
-        lines.finish();
+        assert!(lines.finish(&told).is_none());
         let text = collector.join().unwrap().unwrap();
         assert_eq!(text.lines().count(), taken);
         assert!(text.lines().all(|line| line.ends_with('x') && line.len() > 200_000));
@@ -118,7 +124,7 @@ mod tests {
     #[test]
     fn every_line_arrives_at_once() {
         let (reader, writer) = io::pipe().unwrap();
-        let (events, _events) = channel();
+        let (events, told) = channel();
         let lines = Lines::to(writer, Arc::default(), events).unwrap();
         let mut reader = BufReader::new(reader);
         for number in 0..3 {
@@ -127,7 +133,17 @@ mod tests {
             reader.read_line(&mut line).unwrap();
             assert_eq!(line, format!("{number}\n"));
         }
-        lines.finish();
+        assert!(lines.finish(&told).is_none());
+    }
+
+    /// The last line fails after the loop has ended.
+    #[test]
+    fn a_full_disk_is_told_at_the_end() {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let (events, told) = channel();
+        let lines = Lines::to(full, Arc::default(), events).unwrap();
+        lines.write(b"x\n".to_vec());
+        assert_eq!(lines.finish(&told).unwrap().kind(), ErrorKind::StorageFull);
     }
 
     #[test]
@@ -138,6 +154,6 @@ mod tests {
         let lines = Lines::to(writer, Arc::default(), events).unwrap();
         lines.write(b"x\n".to_vec());
         assert!(matches!(told.recv().unwrap(), Event::ReaderGone));
-        lines.finish();
+        assert!(lines.finish(&told).is_none());
     }
 }

@@ -5,6 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use neuron_core::cli::Exit;
+use neuron_core::error::io_reason;
 use neuron_core::record::{RecordFile, Rotation};
 
 use crate::config::parse_period;
@@ -60,7 +61,8 @@ pub(crate) fn run(args: &RecordArgs, source: &str) -> Result<Exit, String> {
     let mut reading = Reading::open(source).map_err(told)?;
     let mut log = Log::new(args.verbose);
     let (sender, events) = channel();
-    events::watch_signals(sender).map_err(|error| format!("cannot start: {error}"))?;
+    events::watch_signals(sender)
+        .map_err(|error| format!("cannot start: {}", io_reason(&error)))?;
     let rotation = Rotation { size: args.max_size, keep: args.keep };
     let mut file = RecordFile::open(&args.file, rotation).map_err(told)?;
     let mut due = Instant::now();

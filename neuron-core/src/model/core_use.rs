@@ -81,21 +81,24 @@ fn one(earlier: &Sample, parts: &Parts<'_>, core: &LogicalCore, seconds: f64) ->
     usage
 }
 
-/// How far two clocks of the same time may be apart before they are held to
-/// have measured different times, seconds: a runtime writes its counters at
-/// most this late (ours once a second when nothing runs; our choice).
-const LATE: f64 = 1.2;
+/// How far the runtime's clock of a core may be from the wall clock, as a share
+/// of the wall clock's time, to be held to have measured the same time (our
+/// choice).
+const NEAR: f64 = 0.25;
 
 /// Busy time over the time base, percent (driver.md §5.6).
 ///
 /// The base is the runtime's own clock of the core, written at the same moment
 /// as the busy time; against the wall clock a runtime that writes every 100 ms
-/// would show 90 % and 110 % in turn. Where that clock ran for only a part of
-/// the time, the core was not held before or after, and the wall clock is the
-/// base; so it is for a runtime without such a clock.
+/// would show 90 % and 110 % in turn. Where that clock ran for another time
+/// than the wall clock, the core was not held before or after, or the counters
+/// are written more seldom than they are read: then the wall clock is the base,
+/// as it is for a runtime without such a clock. A share of another time would
+/// be charged for the whole one, and the shares would not add up to what was
+/// counted.
 fn percent(busy: f64, held: f64, seconds: f64) -> f64 {
     let wall = seconds * 1e9;
-    let base = if held > 0.0 && (wall - held).abs() <= LATE * 1e9 { held } else { wall };
+    let base = if (wall - held).abs() <= NEAR * wall { held } else { wall };
     (busy / base * 100.0).clamp(0.0, 100.0)
 }
 
@@ -163,6 +166,9 @@ mod tests {
         assert_eq!(single(&idle, &now)[0].utilization, 20.0);
         let now = with(machine(Chip::Trainium1, 1, 1), 0, 0, &[(0, 20 * S)]);
         assert_eq!(single(&idle, &now)[0].utilization, 100.0);
+        // Held, and busy, for a fifth of the time.
+        let now = with(machine(Chip::Trainium1, 1, 1), 0, 0, &[(0, S / 5), (15, S / 5)]);
+        assert_eq!(single(&idle, &now)[0].utilization, 20.0);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use neuron_core::cli::Exit;
+use neuron_core::error::io_reason;
 
 use crate::args::Collection;
 use crate::config::Config;
@@ -52,7 +53,7 @@ fn namespace(text: &str) -> Result<String, String> {
 pub(crate) fn run(args: &CloudwatchArgs, source: &str) -> Result<Exit, String> {
     let mut monitor = crate::monitor(&args.collection, source, Config::everything)?;
     let (sender, events) = channel();
-    let cannot = |error: std::io::Error| format!("cannot start: {error}");
+    let cannot = |error: std::io::Error| format!("cannot start: {}", io_reason(&error));
     events::watch_signals(sender.clone()).map_err(cannot)?;
     let _watch = crate::watch_config(&args.collection, &sender);
     let output: Box<dyn Write + Send> = match &args.output {
@@ -62,7 +63,8 @@ pub(crate) fn run(args: &CloudwatchArgs, source: &str) -> Result<Exit, String> {
         }
         Some(path) => {
             let file = OpenOptions::new().append(true).create(true).open(path);
-            Box::new(file.map_err(|error| format!("cannot write {}: {error}", path.display()))?)
+            let cannot = |error| format!("cannot write {}: {}", path.display(), io_reason(&error));
+            Box::new(file.map_err(cannot)?)
         }
     };
     let dropped = Arc::clone(&monitor.own.dropped);
@@ -76,10 +78,13 @@ pub(crate) fn run(args: &CloudwatchArgs, source: &str) -> Result<Exit, String> {
         }
         ControlFlow::Continue(())
     });
-    lines.finish();
-    match end {
+    match end.or(lines.finish(&events)) {
         End::Done => Ok(Exit::Done),
-        End::Output(error) => Err(format!("cannot write: {error}")),
+        End::Output(error) => {
+            let place = args.output.as_ref().map(|path| path.display().to_string());
+            let place = place.as_deref().unwrap_or("to stdout");
+            Err(format!("cannot write {place}: {}", io_reason(&error)))
+        }
     }
 }
 

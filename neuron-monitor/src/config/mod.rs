@@ -10,6 +10,7 @@ mod group;
 use std::path::Path;
 use std::time::Duration;
 
+use neuron_core::error::io_reason;
 use regex::Regex;
 
 pub(crate) use duration::parse as parse_period;
@@ -67,7 +68,8 @@ impl Config {
     /// One line: file, line, key, what is allowed.
     pub(crate) fn read(path: &Path, period: Duration) -> Result<Self, String> {
         let shown = path.display();
-        let text = std::fs::read(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+        let text = std::fs::read(path)
+            .map_err(|error| format!("cannot read {shown}: {}", io_reason(&error)))?;
         file::parse(&text, period).map_err(|reason| format!("{shown}: {reason}"))
     }
 

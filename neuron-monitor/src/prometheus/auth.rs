@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use neuron_core::error::io_reason;
+
 /// Who may read: the tokens that are accepted behind `Basic`.
 #[derive(Clone, Default)]
 pub(super) struct Users {
@@ -25,7 +27,7 @@ impl Users {
     pub(super) fn read(path: &Path) -> Result<Self, String> {
         let shown = path.display();
         let text = std::fs::read_to_string(path)
-            .map_err(|error| format!("cannot read {shown}: {error}"))?;
+            .map_err(|error| format!("cannot read {shown}: {}", io_reason(&error)))?;
         let mut tokens = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim_end_matches('\r');

@@ -21,6 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use neuron_core::cli::{self, Exit, Output};
+use neuron_core::error::io_reason;
 
 use crate::args::Collection;
 use crate::config::Config;
@@ -198,8 +199,9 @@ pub(crate) fn run(args: &PrometheusArgs, source: &str) -> Result<Exit, String> {
     };
     let wrap = wrap(args)?;
     let address = SocketAddr::new(args.listen, args.port);
-    let listener = TcpListener::bind(address)
-        .map_err(|error| format!("cannot listen on {address}: {error}; choose another --port"))?;
+    let listener = TcpListener::bind(address).map_err(|error| {
+        format!("cannot listen on {address}: {}; choose another --port", io_reason(&error))
+    })?;
     let port = listener.local_addr().map_or(args.port, |address| address.port());
     let board = Arc::new(Board::default());
     // Before anything is served, so that a bad configuration says so first.
@@ -209,7 +211,7 @@ pub(crate) fn run(args: &PrometheusArgs, source: &str) -> Result<Exit, String> {
     };
     let (shared, extent) = (Arc::clone(&board), Extent { each_vcpu: args.each_vcpu });
     http::serve(listener, wrap, move |request| shared.answer(request, &users, extent))
-        .map_err(|error| format!("cannot start: {error}"))?;
+        .map_err(|error| format!("cannot start: {}", io_reason(&error)))?;
     let protocol = if args.cert_file.is_some() { "HTTPS" } else { "HTTP" };
     announce(&format!("Running {protocol} prometheus server at port {port}\n"));
     match monitor {
@@ -242,7 +244,8 @@ fn from_monitor(
     board: &Board,
 ) -> Result<Exit, String> {
     let (sender, events) = channel();
-    events::watch_signals(sender.clone()).map_err(|error| format!("cannot start: {error}"))?;
+    events::watch_signals(sender.clone())
+        .map_err(|error| format!("cannot start: {}", io_reason(&error)))?;
     let _watch = crate::watch_config(&args.collection, &sender);
     monitor.always_own = true;
     let end = monitor.run(Limit::None, &events, |record| {
@@ -264,7 +267,7 @@ fn from_stdin(board: &Board) -> Result<Exit, String> {
         let mut limited = input.by_ref().take(LONGEST_LINE);
         let got = limited
             .read_until(b'\n', &mut line)
-            .map_err(|error| format!("cannot read stdin: {error}"))?;
+            .map_err(|error| format!("cannot read stdin: {}", io_reason(&error)))?;
         if got == 0 {
             return Ok(Exit::Done);
         }

@@ -11,6 +11,8 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
+use neuron_core::error::io_reason;
+
 use super::http::{ReadWrite, Wrap};
 use crate::PROGRAM;
 
@@ -78,7 +80,8 @@ impl Wrap for Tls {
 
 fn contents(cert: &PathBuf, key: &PathBuf) -> Result<(Vec<u8>, Vec<u8>), String> {
     let read = |path: &PathBuf| {
-        std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+        std::fs::read(path)
+            .map_err(|error| format!("cannot read {}: {}", path.display(), io_reason(&error)))
     };
     Ok((read(cert)?, read(key)?))
 }

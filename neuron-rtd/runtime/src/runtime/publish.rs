@@ -105,9 +105,6 @@ impl Runtime {
         known.retain(|position| lost.iter().any(|(now, _)| now == position));
         for (position, why) in lost {
             let failure = Failure::new(Code::HwError, "TDRV:device_watch", &why);
-            if known.insert(position) {
-                self.say(Level::Error, "TDRV:device_watch", &why);
-            }
             let models: Vec<Arc<Model>> = self.tables().models.values().cloned().collect();
             for model in models {
                 let on_it = model.memory.iter().any(|(_, core, _)| {
@@ -116,6 +113,10 @@ impl Runtime {
                 if on_it {
                     model.fail(&failure);
                 }
+            }
+            // What is said has happened.
+            if known.insert(position) {
+                self.say(Level::Error, "TDRV:device_watch", &why);
             }
         }
     }
