@@ -7,7 +7,7 @@
 
 mod support;
 
-#[path = "support/published.rs"]
+#[path = "support/published/mod.rs"]
 mod published;
 #[path = "support/silicon.rs"]
 mod silicon;

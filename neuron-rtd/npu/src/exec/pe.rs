@@ -11,7 +11,7 @@ use neuron_core::isa::Engine;
 use neuron_core::isa::body::pe::{ArrayGroup, LoadWeights, MatMul};
 use neuron_core::isa::code::{Dtype, Fp32Mode, TransposeMode};
 
-use super::operands::Reach;
+use super::State;
 use super::product::{Factors, Host, PANEL, Room, Target, Weights};
 use crate::errors::Errors;
 use crate::fault::Fault;
@@ -79,8 +79,8 @@ fn first(group: ArrayGroup, count: u8) -> Result<usize, Fault> {
 }
 
 /// LDWEIGHTS: element k of the walk becomes column M - 1 - k.
-pub(super) fn load(array: &mut Array, reach: Reach<'_>, body: &LoadWeights) -> Result<(), Fault> {
-    let src = reach.find(&body.src, body.rows, body.src_type)?;
+pub(super) fn load(state: &mut State, body: &LoadWeights) -> Result<(), Fault> {
+    let src = state.reach(Engine::Pe).find(&body.src, body.rows, body.src_type)?;
     if src.region() != Region::Sbuf {
         return Err(Fault::Reach("PE reads SBUF only"));
     }
@@ -91,13 +91,17 @@ pub(super) fn load(array: &mut Array, reach: Reach<'_>, body: &LoadWeights) -> R
     if src.elements() != columns {
         return Err(Fault::shape(format!("{} elements for {columns} columns", src.elements())));
     }
+    if !state.computes {
+        return Ok(());
+    }
+    let array = &mut state.array;
     let high = body.fp32_mode == Fp32Mode::HIGH;
     for flag in array.high.iter_mut().skip(row).take(src.partitions()) {
         *flag = high;
     }
     // nothing reads the weights of a HIGH pass
     if !high {
-        set(array, reach.memory, &src, row, column);
+        set(array, &state.memory, &src, row, column);
     }
     Ok(())
 }
@@ -137,13 +141,8 @@ fn check_mode(mode: Fp32Mode, dtype: Dtype, fp32: &[Fp32Mode]) -> Result<(), Fau
 }
 
 /// MATMUL: dst\[m, n\] (+)= sum over k of weights\[k, m\] x src\[k, n\].
-pub(super) fn multiply(
-    array: &mut Array,
-    memory: &mut OnChip,
-    errors: &mut Errors,
-    body: &MatMul,
-) -> Result<(), Fault> {
-    let reach = Reach { memory, engine: Engine::Pe };
+pub(super) fn multiply(state: &mut State, body: &MatMul) -> Result<(), Fault> {
+    let reach = state.reach(Engine::Pe);
     let src = reach.find(&body.src, body.rows, body.src_type)?;
     let transpose = match body.transpose_mode {
         TransposeMode::DISABLED => false,
@@ -169,6 +168,10 @@ pub(super) fn multiply(
     }
     let rows = first(body.row_group, body.rows)?;
     let columns = first(body.column_group, body.columns)?;
+    if !state.computes {
+        return Ok(());
+    }
+    let State { array, memory, errors, .. } = state;
     // rows of which this pass has the products: array row, partition of src
     let active: Vec<(usize, usize)> = (0..src.partitions())
         .map(|index| (rows + index, index))

@@ -66,7 +66,8 @@ impl Buffer {
         usize::try_from(left).map_or(PAGE, |left| left.min(PAGE))
     }
 
-    fn check(&self, offset: i64, length: usize) -> Result<u64, Fault> {
+    /// The first byte of a range that lies in the buffer.
+    pub(crate) fn check(&self, offset: i64, length: usize) -> Result<u64, Fault> {
         let range = || {
             let start = u64::try_from(offset).ok()?;
             let end = start.checked_add(u64::try_from(length).ok()?)?;

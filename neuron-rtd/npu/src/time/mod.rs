@@ -96,6 +96,7 @@ mod collectives;
 mod emit;
 mod events;
 mod lane;
+mod legal;
 mod machine;
 mod memory_ports;
 mod ntff;
@@ -111,6 +112,7 @@ mod summary;
 mod throttle;
 mod transfers;
 
+pub(crate) use legal::Faults;
 pub use ntff::{FileInfo, Trace, write_ntff};
 pub use parameters::{
     ArrayCost, Class, CollectiveCost, DescriptorCost, DmaCost, Parameters, Ps, ThrottleRule, Work,
