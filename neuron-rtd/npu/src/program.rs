@@ -26,7 +26,7 @@ pub enum LoadError {
     #[error("{0}")]
     Neff(#[from] Problem),
     /// The file is for hardware that no sheet describes.
-    #[error("NEFF: the target is not known; give a file for v2, v3 or v4")]
+    #[error("NEFF: the target is not known; give a file for v1, v2, v3 or v4")]
     Target,
     /// The file has no program.
     #[error("NEFF: there is no subgraph to run")]

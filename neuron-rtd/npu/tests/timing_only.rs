@@ -67,7 +67,7 @@ fn altered_records_of_real_files() {
         ("matmul-small", 60),
         ("moe-dge", 12),
         ("xla-cache-a", 30),
-        ("attn-tkg", 12),
+        ("attn-tkg", 6),
     ] {
         let file = neuron_tests::fixture(format!("profiles/{name}.neff"));
         let file = std::fs::read(file).unwrap();
@@ -128,7 +128,7 @@ fn altered_records_of_every_kind() {
         let good = Small::around(&[64], 64, engine, vec![one, one]).build();
         assert!(!both_ways(&good, &name), "{name}");
         let mut refused = 0;
-        for _ in 0..40 {
+        for _ in 0..24 {
             let mut what = String::new();
             let bad = changed(&good, &format!("sg00/{}.bin", engine.key()), |stream| {
                 let end = stream.len() - if engine == Engine::Sp { 256 } else { 128 };
@@ -138,8 +138,8 @@ fn altered_records_of_every_kind() {
             });
             refused += usize::from(both_ways(&bad, &what));
         }
-        println!("{name} on {engine}: {refused} of 40 refused");
-        assert!((1..40).contains(&refused), "{name} on {engine}: {refused}");
+        println!("{name} on {engine}: {refused} of 24 refused");
+        assert!((1..24).contains(&refused), "{name} on {engine}: {refused}");
     }
 }
 

@@ -101,8 +101,14 @@ pub(super) fn run(
         moved_bytes: 0,
         collectives: Collectives::default(),
     };
-    machine.run()?;
-    machine.finish(program)
+    match machine.run() {
+        Ok(()) => machine.finish(program),
+        Err(stop) => {
+            let timed = machine.count();
+            machine.emitter.sink.stopped(&timed);
+            Err(stop)
+        }
+    }
 }
 
 /// Whose turn it is.
@@ -167,7 +173,8 @@ impl<'p> Machine<'p, '_> {
         turn
     }
 
-    fn finish(mut self, program: &Program) -> Result<Timed, Stop> {
+    /// What the run came to, without its outputs.
+    fn count(&mut self) -> Timed {
         let total = self.last + self.timing.parameters.finish;
         let mut rings = Vec::new();
         let mut counts = Vec::new();
@@ -186,12 +193,16 @@ impl<'p> Machine<'p, '_> {
             }
             counts.push(core.counts);
         }
-        let outputs = if self.timing.arithmetic {
-            program.outputs(&self.hbm, self.timing.limits.output_bytes)?
-        } else {
-            Tensors::new()
-        };
-        Ok(Timed { outputs, summary: Summary::new(&self.timing.parameters, total, counts), rings })
+        let summary = Summary::new(&self.timing.parameters, total, counts);
+        Timed { outputs: Tensors::new(), summary, rings }
+    }
+
+    fn finish(mut self, program: &Program) -> Result<Timed, Stop> {
+        let mut timed = self.count();
+        if self.timing.arithmetic {
+            timed.outputs = program.outputs(&self.hbm, self.timing.limits.output_bytes)?;
+        }
+        Ok(timed)
     }
 
     /// An instruction that is under way.

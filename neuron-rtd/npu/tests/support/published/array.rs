@@ -1,12 +1,15 @@
 //! Numbers of the array and of its ramp.
 
+use neuron_core::isa::body::Body;
 use neuron_core::isa::body::control::Nop;
 use neuron_core::isa::code::{Dtype, Fp32Mode};
 use neuron_core::isa::{Engine, Opcode};
 
 use super::{PE, Row, TRN1, TRN2, back_to_back, cycles, row};
-use crate::support::lab::{V2, V3, interval, length, load, matmul, on, products};
-use crate::support::neff::plain;
+use crate::support::lab::{
+    At, V2, V3, activate, interval, length, load, matmul, on, pattern, products, program, run,
+};
+use crate::support::neff::{Small, after, plain, raising};
 
 pub(super) fn array() -> Vec<Row> {
     let (bf16, fp32) = (Dtype::BFLOAT16, Dtype::FP32);
@@ -46,6 +49,13 @@ pub(super) fn array() -> Vec<Row> {
     let hidden = on(V2, Engine::Pe, products(6, 512));
     let period = cycles((hidden[9].start - hidden[7].start) as f64, 2.8);
     rows.push(row("LDWEIGHTS behind a MATMUL of 512, v2", TRN1, "cycles", 512.0, period));
+    rows.push(row(
+        "tiles of an MLP, 4 products of 512 and a function each, v2",
+        TRN1,
+        "ns",
+        4.0 * 512.0 / 2.8,
+        tiles() / 1000.0,
+    ));
     // warm: the burst has lasted for more than two windows
     let warm = on(V3, Engine::Pe, vec![matmul(bf16, none, 512); 60]);
     let what = "MATMUL 128x128x512 bf16, v3";
@@ -66,6 +76,33 @@ pub(super) fn array() -> Vec<Row> {
     length.tolerance = 0.15;
     rows.push(length);
     rows
+}
+
+/// Picoseconds from tile to tile of a layer: PE makes the products of one in a
+/// bank of PSUM while ACT takes those of the one before from another.
+fn tiles() -> f64 {
+    const TILES: u32 = 12;
+    let mut small = Small { inputs: vec![64], output: 64, streams: Default::default() };
+    for tile in 0..TILES {
+        let mut work = products(4, 512);
+        for one in &mut work {
+            if let Body::MatMul(body) = &mut one.body {
+                body.dst = pattern(At::Psum(tile % 2), 512);
+            }
+        }
+        if tile >= 2 {
+            work[0] = after(work[0], 6, tile - 1);
+        }
+        work[7] = raising(work[7], 5);
+        small.on(Engine::Pe).extend(work);
+        let function = activate(At::Psum(tile % 2), At::Sbuf(2), 512);
+        small.on(Engine::Act).push(raising(after(function, 5, tile + 1), 6));
+    }
+    let (_, seen) = run(&program(V2, &small));
+    let (pe, act) = (seen.of(Engine::Pe), seen.of(Engine::Act));
+    // the function of a tile runs beside the products of the next
+    assert!(act[6].start > pe[8 * 7].start && act[6].end < pe[8 * 8].start);
+    (pe[8 * 10].start - pe[8 * 6].start) as f64 / 4.0
 }
 
 /// Microseconds of a window of activity (neuroncore.md §5.5).

@@ -1,5 +1,7 @@
 //! Numbers of ACT, DVE and POOL of v2.
 
+use neuron_core::isa::activation::Activation;
+use neuron_core::isa::body::Body;
 use neuron_core::isa::body::select::MaskLoad;
 use neuron_core::isa::body::tensor::{
     AffineSelect, Iota, MatchReplace, Ramp, ScalarTensorTensor, Statistics, TensorScalar, Unary,
@@ -85,6 +87,11 @@ pub(super) fn engines() -> Vec<Row> {
         long / 2.0,
         back_to_back(DVE, one(Opcode::TENSOR_REDUCE, bf16)),
     );
+    let mut root = activate(sbuf, out, n);
+    if let Body::Activate(body) = &mut root.body {
+        body.function = Activation::from_name("RECIPROCAL").unwrap();
+    }
+    add("reciprocal by a function of ACT: N", SHARED, long, back_to_back(ACT, root));
     add("RECIPROCAL: 8 N", SHARED, 8.0 * long, back_to_back(DVE, one(Opcode::RECIPROCAL, fp32)));
     add("MEMSET of zero, bf16", ISA, long / 2.0, back_to_back(DVE, fill(bf16, n)));
     add("MEMSET fp32", ISA, long, back_to_back(DVE, fill(fp32, n)));
