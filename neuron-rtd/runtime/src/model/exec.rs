@@ -90,24 +90,24 @@ impl Model {
                 let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
                 Ok((vec![Arc::new(op.run(&inputs))], None))
             }
-            Work::Neuron { node, first_core, cores } => {
+            Work::Neuron { node, first_core, cores, physical } => {
                 let names = step.takes.iter().map(|(name, _, _)| name.clone());
                 let inputs: Tensors = names.zip(inputs).collect();
                 let from = Instant::now();
                 let result = if self.is_captured(job.cookie) {
                     let profile = node.profile(&inputs, &self.origin(), run.given_up());
                     profile.map(|(done, trace)| {
-                        self.add_trace(trace);
+                        self.add_trace(job.cookie, trace);
                         done
                     })
                 } else {
                     node.run_until(&inputs, run.given_up())
                 };
                 let stats = &self.shared.stats;
-                stats.busy(*first_core, *cores, from.elapsed());
+                stats.busy(*first_core, *cores, *physical, from.elapsed());
                 let done = result?;
                 if let Some(costs) = node.costs() {
-                    stats.spent(*first_core, *cores, &costs.cores);
+                    stats.spent(*first_core, &costs.cores);
                 }
                 let outputs: std::collections::BTreeMap<String, Arc<Vec<u8>>> =
                     done.outputs.into_iter().map(|(name, data)| (name, Arc::new(data))).collect();

@@ -110,7 +110,7 @@ impl Runtime {
         journal: Arc<dyn Journal>,
     ) -> Result<Self, Failure> {
         let shared = Arc::new(Shared {
-            stats: Stats::new(cores.count()),
+            stats: Stats::new(cores.count(), cores.lnc()),
             cookies: Cookies::default(),
             deadlines: Deadlines::default(),
             journal,
