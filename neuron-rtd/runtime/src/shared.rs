@@ -139,6 +139,11 @@ impl SharedBuffer {
         Ok(data)
     }
 
+    /// Reads from an offset on.
+    pub(crate) fn read_at(&self, at: u64, into: &mut [u8]) -> Result<(), String> {
+        self.file.read_exact_at(into, at).map_err(|error| self.told("read", &error))
+    }
+
     /// Writes from the first byte on. A file that has become shorter is not
     /// made longer.
     pub(crate) fn write(&self, data: &[u8]) -> Result<(), String> {

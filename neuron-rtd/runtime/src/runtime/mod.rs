@@ -200,6 +200,11 @@ impl Runtime {
         self.inner.backend.name()
     }
 
+    /// Name and version of what the backend stands on, if it has one.
+    pub fn backend_version(&self) -> Option<String> {
+        self.inner.backend.version()
+    }
+
     pub(crate) fn backend(&self) -> &dyn Backend {
         self.inner.backend.as_ref()
     }
