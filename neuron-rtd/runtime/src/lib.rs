@@ -17,8 +17,8 @@
 //! * stop waits for what has begun and cancels what has not (§3.3);
 //! * a group whose session has ended stays while models of others are in it.
 //!
-//! What it leaves out: native code of CPU nodes (`cpu.so`), and any device that
-//! is not a software NeuronCore.
+//! What it leaves out: native code of CPU nodes (`cpu.so`), loops, and memory in
+//! huge pages.
 
 #![forbid(unsafe_code)]
 
