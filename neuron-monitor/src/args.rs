@@ -84,7 +84,7 @@ impl Collection {
 pub enum Command {
     /// Serve the metrics over HTTP for Prometheus
     Prometheus(PrometheusArgs),
-    /// Write the metrics as CloudWatch embedded metric format
+    /// Send the metrics to CloudWatch, or write them as embedded metric format
     Cloudwatch(CloudwatchArgs),
     /// Record samples into a file for --source replay:FILE
     Record(RecordArgs),

@@ -165,6 +165,8 @@ impl Monitor {
                 Ok(Event::OutputFailed(error)) => return ControlFlow::Break(End::Output(error)),
                 Ok(Event::HangUp) if self.file.is_none() => return ControlFlow::Break(End::Done),
                 Ok(Event::HangUp) => self.touched = Some(Instant::now()),
+                // Only where nothing is read here.
+                Ok(Event::Record(_)) => {}
                 Ok(Event::ConfigTouched) => self.touched = Some(Instant::now() + SETTLE),
                 Err(RecvTimeoutError::Timeout) => {
                     if self.touched.is_some_and(|at| at <= Instant::now()) {

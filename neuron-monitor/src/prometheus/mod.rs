@@ -12,7 +12,7 @@ mod text;
 #[cfg(feature = "tls")]
 mod tls;
 
-use std::io::{BufRead as _, Read as _, Write as _};
+use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ use crate::args::Collection;
 use crate::config::Config;
 use crate::monitor::{End, Limit};
 use crate::wire::Record;
-use crate::{PROGRAM, events};
+use crate::{PROGRAM, events, records};
 use auth::Users;
 use families::Extent;
 use http::{Answer, Plain, Request, Wrap};
@@ -36,9 +36,6 @@ use text::Format;
 
 /// Name of the original's script, which this program answers to as well.
 pub(crate) const SCRIPT: &str = "neuron-monitor-prometheus.py";
-
-/// Longest line on stdin.
-const LONGEST_LINE: u64 = 64 << 20;
 
 /// A record that is older than this many of its periods, and a little, means
 /// that the pipeline stands still.
@@ -260,26 +257,12 @@ fn from_monitor(
 
 /// Takes records from stdin until it ends.
 fn from_stdin(board: &Board) -> Result<Exit, String> {
-    let mut input = std::io::stdin().lock();
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let mut limited = input.by_ref().take(LONGEST_LINE);
-        let got = limited
-            .read_until(b'\n', &mut line)
-            .map_err(|error| format!("cannot read stdin: {}", io_reason(&error)))?;
-        if got == 0 {
-            return Ok(Exit::Done);
+    records::from_stdin(|record| match record {
+        Ok(record) => board.take(record),
+        Err(complaint) => {
+            board.state().bad_records += 1;
+            cli::complain(PROGRAM, &complaint);
         }
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
-        match serde_json::from_slice::<Record>(&line) {
-            Ok(record) => board.take(record),
-            Err(error) => {
-                board.state().bad_records += 1;
-                cli::complain(PROGRAM, &format!("Unable to decode JSON: {error}"));
-            }
-        }
-    }
+    })?;
+    Ok(Exit::Done)
 }
