@@ -17,6 +17,8 @@ pub mod cloudwatch;
 mod config;
 mod document;
 mod events;
+#[cfg_attr(not(feature = "k8s"), path = "kubernetes/absent.rs")]
+mod kubernetes;
 mod log;
 mod metadata;
 mod monitor;
@@ -122,7 +124,9 @@ fn monitor(
         }
     };
     let reading = Reading::open(source).map_err(|error| error.to_string())?;
-    Ok(Monitor::new(reading, config, file, Log::new(collection.verbose)))
+    let mut monitor = Monitor::new(reading, config, file, Log::new(collection.verbose));
+    monitor.ask_kubelet(collection.kubelet_socket.as_deref())?;
+    Ok(monitor)
 }
 
 /// The stream on stdout.

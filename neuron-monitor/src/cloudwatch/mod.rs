@@ -43,6 +43,7 @@ use crate::{PROGRAM, events, records};
 pub(crate) const SCRIPT: &str = "neuron-monitor-cloudwatch.py";
 
 /// How long a metric waits for others, unless `--flush` says otherwise.
+#[cfg(feature = "cloudwatch")]
 const FLUSH: Duration = Duration::from_secs(60);
 
 /// Flags of `neuron-monitor cloudwatch`.
@@ -105,7 +106,7 @@ impl ScriptArgs {
             output: None,
             stdin: true,
             count: None,
-            collection: Collection { verbose: 0, config_file: None, period: None },
+            collection: Collection::NOTHING,
         }
     }
 }
