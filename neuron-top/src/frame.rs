@@ -102,6 +102,19 @@ impl Status {
     }
 }
 
+impl Status {
+    /// The same in three letters.
+    pub const fn letters(self) -> &'static str {
+        match self {
+            Self::Ready | Self::Unknown => "-",
+            Self::Reset => "rst",
+            Self::Invalid => "inv",
+            Self::Silent => "mut",
+            Self::Lost => "los",
+        }
+    }
+}
+
 /// A logical core over all processes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Core {

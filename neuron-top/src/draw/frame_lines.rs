@@ -62,7 +62,11 @@ pub(super) fn notes(canvas: &mut Canvas<'_>, frame: &Frame, line: usize) {
     let texts: Vec<String> =
         failure.chain(frame.notes.iter().map(|note| note.text.clone())).collect();
     let more = texts.len().saturating_sub(1);
-    let behind = if more > 0 { format!(" +{more}, n lists all") } else { String::new() };
+    let behind = match more {
+        0 => String::new(),
+        more if canvas.width() < 60 => format!(" +{more}"),
+        more => format!(" +{more}, n lists all"),
+    };
     let room = canvas.width().saturating_sub(behind.width());
     let first = texts.first().map(String::as_str).unwrap_or_default();
     let x = canvas.put(0, line, first, room, style);

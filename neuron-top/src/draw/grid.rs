@@ -91,6 +91,11 @@ impl Form {
         devices.div_ceil(self.across.max(1))
     }
 
+    /// Whether each core has its figure.
+    pub(crate) fn has_figures(&self) -> bool {
+        !matches!(self.cell, Cell::Glyph | Cell::Bare)
+    }
+
     /// Whether each device has a row of its own.
     pub(crate) fn one_device_a_row(&self) -> bool {
         self.across == 1 && matches!(self.cell, Cell::Bar | Cell::Figure | Cell::Whole)
@@ -104,7 +109,7 @@ const fn figure_width(flops: bool) -> usize {
 
 /// Heading and grid.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, frame: &Frame, plan: &Plan) {
-    canvas.section(plan.cores, &heading(app, frame));
+    canvas.section(plan.cores, &heading(app, frame, canvas.width()));
     let mut top = plan.cores + 1;
     let form = plan.form;
     if plan.heads {
@@ -135,24 +140,38 @@ struct Spot<'a> {
     device: &'a Device,
 }
 
-fn heading(app: &App, frame: &Frame) -> String {
+fn heading(app: &App, frame: &Frame, width: usize) -> String {
     let version = frame.machine.core_version;
     let blank = if version.is_empty() { "" } else { " " };
-    let count = frame.cores.len();
-    let all = (0..count).map(|at| app.core(frame, at));
+    // A device that does not tell is in neither the sum nor the mean.
+    let all: Vec<Core> = frame
+        .machine
+        .placed()
+        .filter(|(_, device)| device.status == Status::Ready)
+        .flat_map(|(first, device)| first..first + wide(device.cores))
+        .map(|at| app.core(frame, at))
+        .collect();
+    let count = all.len();
+    let all = all.into_iter();
+    let name = format!("NeuronCore{blank}{version}");
     let figures = match frame.span {
         None => String::from("no figures yet"),
         Some(_) if app.flops() => {
             let total: f64 = all.map(|core| core.flops).sum();
-            let mean = total / figures_count(count);
-            format!("Avg: {} | Total: {}", figures::flops(mean, 8), figures::flops(total, 8))
+            let mean = figures::flops(total / figures_count(count), 8);
+            let total = figures::flops(total, 8);
+            let text = format!("{name} Utilization (Avg: {mean} | Total: {total})");
+            if text.len() > width {
+                return format!("{name} (Total: {total})");
+            }
+            return text;
         }
         Some(_) => {
             let sum: f64 = all.map(|core| core.utilization).sum();
             format!("Avg: {}%", figures::percent(sum / figures_count(count)).trim_start())
         }
     };
-    format!("NeuronCore{blank}{version} Utilization ({figures})")
+    format!("{name} Utilization ({figures})")
 }
 
 #[allow(clippy::cast_precision_loss)]
@@ -194,9 +213,8 @@ fn one(
                 let width = bar_width(form, app.flops());
                 match core {
                     Some(_) if app.curves() => curve(canvas, app, (left, y), width, at, past),
-                    core => {
-                        bar(canvas, (left, y), width, core.map_or(0.0, |core| core.utilization))
-                    }
+                    Some(core) => bar(canvas, (left, y), width, core.utilization),
+                    None => {}
                 }
                 if selected {
                     canvas.restyle(left, y, width, theme.selected);
@@ -206,7 +224,12 @@ fn one(
                 canvas.text(left + width, y, &text, style);
             }
             cell => {
-                let glyph = level(canvas.unicode(), core);
+                let glyph = match (core, device.status) {
+                    (None, Status::Ready | Status::Unknown) => ' ',
+                    (None, _) if form.has_figures() => ' ',
+                    (None, _) => 'x',
+                    (core, _) => level(canvas.unicode(), core),
+                };
                 let style = if core.is_some() { theme.used } else { theme.dim };
                 let text = match (cell, core) {
                     (Cell::Figure, Some(core)) if app.flops() => figures::short_flops(core.flops),
@@ -216,7 +239,7 @@ fn one(
                     (Cell::Figure, None) => format!("{:>6}", device.status_word()),
                     (Cell::Whole, Some(core)) if app.flops() => tera(core.flops),
                     (Cell::Whole, Some(core)) => figures::whole_percent(core.utilization),
-                    (Cell::Whole, None) => format!("{:>3.3}", device.status_word()),
+                    (Cell::Whole, None) => format!("{:>3}", device.status.letters()),
                     _ => String::new(),
                 };
                 canvas.run(left, y, glyph, 1, style);

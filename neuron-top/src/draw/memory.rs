@@ -161,7 +161,7 @@ impl Columns {
                 let pitch = width / 7;
                 Self { id: Some(4 * pitch), device: 5 * pitch, host: 6 * pitch }
             }
-            64.. => Self { id: Some(width - 34), device: width - 24, host: width - 11 },
+            64.. => Self { id: Some(width - 36), device: width - 26, host: width - 12 },
             _ => Self { id: None, device: width.saturating_sub(19), host: width.saturating_sub(9) },
         }
     }

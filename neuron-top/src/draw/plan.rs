@@ -83,16 +83,19 @@ impl Plan {
     pub(crate) fn of(content: Content) -> Self {
         let forms = Form::all(content.width, content.devices, content.cores, content.flops);
         let tightest = forms.last().copied().unwrap_or_default();
-        let mut found = None;
-        for manner in MANNERS {
-            let fixed = fixed(manner, &content);
-            let room = content.height.checked_sub(fixed + manner.tree);
-            let fits = |form: &&Form| room.is_some_and(|room| form.rows(content.devices) <= room);
-            if let Some(form) = forms.iter().find(fits) {
-                found = Some((manner, *form));
-                break;
-            }
-        }
+        let fitting = |manner: &Manner, figures: bool| {
+            let room = content.height.checked_sub(fixed(manner, &content) + manner.tree)?;
+            let fits = |form: &&Form| {
+                form.rows(content.devices) <= room && (form.has_figures() || !figures)
+            };
+            forms.iter().find(fits).copied()
+        };
+        // Figures of each core are worth more than blanks and headings.
+        let found = [true, false].into_iter().find_map(|figures| {
+            let manners = MANNERS.iter().filter(|manner| !figures || manner.help);
+            let mut fit = manners.filter_map(|m| fitting(m, figures).map(|form| (m, form)));
+            fit.next()
+        });
         let last = || MANNERS.last().map(|manner| (manner, tightest));
         match found.or_else(last) {
             Some((manner, form)) => Self::lay(manner, form, &content),
