@@ -153,7 +153,7 @@ fn pump(
         }
         match effect {
             Effect::Redraw => {
-                screen.terminal().clear().map_err(Failure::Terminal)?;
+                screen.wipe().map_err(Failure::Terminal)?;
                 drawn = paint(app, screen, theme)?;
             }
             Effect::Draw => drawn = paint(app, screen, theme)?,

@@ -11,6 +11,7 @@ use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::crossterm::{execute, queue};
+use ratatui::layout::{Position, Rect};
 
 /// Presses and the wheel, not every move, in the form that knows any column.
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1006h";
@@ -54,7 +55,18 @@ impl Screen {
             out.write_all(MOUSE_ON)?;
         }
         out.flush()?;
-        self.terminal.clear()
+        self.wipe()
+    }
+
+    /// Clears it, so that the next drawing draws all. `Terminal::clear` would
+    /// ask the terminal where its cursor is, and not all of them answer.
+    ///
+    /// # Errors
+    ///
+    /// Those of the terminal.
+    pub(crate) fn wipe(&mut self) -> io::Result<()> {
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::from((Position::ORIGIN, size)))
     }
 
     /// What to draw on.
