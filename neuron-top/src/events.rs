@@ -9,15 +9,14 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use neuron_core::Error;
-use ratatui::crossterm::event::{
-    self, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
-};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGWINCH};
 use signal_hook::iterator::Signals;
 
 use crate::frame::Frame;
-use crate::keys::{Code, Key};
+use crate::input::{Input, Parser};
+use crate::keys::Key;
 use crate::terminal;
 
 /// Something that happened.
@@ -47,6 +46,9 @@ pub(crate) enum Event {
 
 /// How long the screen has to end by itself after a signal.
 const GRACE: Duration = Duration::from_secs(1);
+
+/// How long the rest of a sequence that an escape begins is waited for.
+const ESCAPE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// Lines that one turn of the wheel moves.
 const WHEEL: isize = 3;
@@ -86,7 +88,8 @@ pub(crate) fn watch_signals(sender: Sender<Event>) -> io::Result<()> {
 /// Those of the system.
 pub(crate) fn watch_terminal(sender: Sender<Event>) -> io::Result<()> {
     Builder::new().name(String::from("keys")).spawn(move || {
-        while let Some(events) = input() {
+        let mut parser = Parser::default();
+        while let Some(events) = input(&mut parser) {
             for event in events {
                 if sender.send(event).is_err() {
                     return;
@@ -99,81 +102,32 @@ pub(crate) fn watch_terminal(sender: Sender<Event>) -> io::Result<()> {
 }
 
 /// Waits for input; `None` when the terminal is gone.
-fn input() -> Option<Vec<Event>> {
+fn input(parser: &mut Parser) -> Option<Vec<Event>> {
     let stdin = io::stdin();
     let mut asked = [PollFd::new(&stdin, PollFlags::IN)];
-    match poll(&mut asked, None) {
+    let limit = parser.is_waiting().then_some(&ESCAPE);
+    match poll(&mut asked, limit) {
+        Ok(0) => return Some(parser.settle().into_iter().map(event).collect()),
         Ok(_) => {}
-        Err(rustix::io::Errno::INTR) => return Some(Vec::new()),
+        Err(Errno::INTR) => return Some(Vec::new()),
         Err(_) => return None,
     }
-    let seen = asked[0].revents();
-    // The event reader would read the end of the input for ever.
-    let empty = || rustix::io::ioctl_fionread(&stdin).map_or(true, |count| count == 0);
-    if seen.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) || empty() {
-        return None;
-    }
-    let mut events = Vec::new();
-    while event::poll(Duration::ZERO).ok()? {
-        events.extend(translate(&event::read().ok()?));
-    }
-    Some(events)
-}
-
-fn translate(event: &event::Event) -> Option<Event> {
-    match event {
-        event::Event::Key(key) if key.kind != KeyEventKind::Release => key_of(key).map(Event::Key),
-        event::Event::Mouse(mouse) => match mouse.kind {
-            MouseEventKind::Down(MouseButton::Left) => Some(Event::Click(mouse.column, mouse.row)),
-            MouseEventKind::ScrollDown => Some(Event::Wheel(WHEEL)),
-            MouseEventKind::ScrollUp => Some(Event::Wheel(-WHEEL)),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn key_of(key: &KeyEvent) -> Option<Key> {
-    let code = match key.code {
-        KeyCode::Char(c) => Code::Char(c),
-        KeyCode::Enter => Code::Enter,
-        KeyCode::Esc => Code::Escape,
-        KeyCode::Tab => Code::Tab,
-        KeyCode::BackTab => Code::BackTab,
-        KeyCode::Backspace => Code::Backspace,
-        KeyCode::Delete => Code::Delete,
-        KeyCode::Up => Code::Up,
-        KeyCode::Down => Code::Down,
-        KeyCode::Left => Code::Left,
-        KeyCode::Right => Code::Right,
-        KeyCode::PageUp => Code::PageUp,
-        KeyCode::PageDown => Code::PageDown,
-        KeyCode::Home => Code::Home,
-        KeyCode::End => Code::End,
-        KeyCode::F(number) => Code::F(number),
-        _ => return None,
-    };
-    Some(Key { code, ctrl: key.modifiers.contains(KeyModifiers::CONTROL) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_of_the_terminal_are_those_of_the_table() {
-        let key = |code, modifiers| key_of(&KeyEvent::new(code, modifiers));
-        let plain = KeyModifiers::NONE;
-        for (code, modifiers, name) in [
-            (KeyCode::Char('q'), plain, "q"),
-            (KeyCode::Char('G'), KeyModifiers::SHIFT, "G"),
-            (KeyCode::Char('c'), KeyModifiers::CONTROL, "ctrl-c"),
-            (KeyCode::PageUp, plain, "pageup"),
-            (KeyCode::F(1), plain, "f1"),
-            (KeyCode::Char(' '), plain, "space"),
-        ] {
-            assert_eq!(key(code, modifiers), Some(Key::parse(name).unwrap()), "{name}");
+    let mut bytes = [0; 1024];
+    match rustix::io::read(&stdin, &mut bytes) {
+        Ok(0) => None,
+        Ok(count) => {
+            let bytes = bytes.get(..count).unwrap_or_default();
+            Some(parser.feed(bytes).into_iter().map(event).collect())
         }
-        assert_eq!(key(KeyCode::CapsLock, plain), None);
+        Err(Errno::INTR | Errno::AGAIN) => Some(Vec::new()),
+        Err(_) => None,
+    }
+}
+
+fn event(input: Input) -> Event {
+    match input {
+        Input::Key(key) => Event::Key(key),
+        Input::Click(column, line) => Event::Click(column, line),
+        Input::Wheel(down) => Event::Wheel(if down { WHEEL } else { -WHEEL }),
     }
 }

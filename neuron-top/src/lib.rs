@@ -23,6 +23,7 @@ pub mod figures;
 pub mod frame;
 pub mod health;
 pub mod history;
+pub mod input;
 pub mod json;
 pub mod keys;
 pub mod live;
