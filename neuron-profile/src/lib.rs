@@ -1,5 +1,6 @@
 //! Looks into NEFF and NTFF files, and makes profiles of them.
 
+pub mod capture;
 pub mod export;
 pub mod neff;
 pub mod ntff;
@@ -22,6 +23,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Capture(capture::Args),
     Neff(neff::Args),
     Ntff(ntff::Args),
     View(view::Args),
@@ -40,6 +42,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     };
     let mut out = Results::new(std::io::stdout().lock());
     let done = match cli.command {
+        Command::Capture(args) => capture::run(&args, &mut out),
         Command::Neff(args) => neff::run(&args, &mut out),
         Command::Ntff(args) => ntff::run(&args, &mut out),
         Command::View(args) => view::run_view(&args, &mut out),
