@@ -5,6 +5,7 @@ pub mod export;
 pub mod neff;
 pub mod ntff;
 pub mod output;
+pub mod serve;
 pub mod view;
 
 use std::ffi::OsString;

@@ -34,7 +34,8 @@ pub(super) type Refusal = (u16, &'static str);
 
 const HOST: Refusal = (403, "this server answers on loopback only; --host opens it to others");
 const ORIGIN: Refusal = (403, "pages of other origins cannot read from this server");
-const USER: Refusal = (403, "this server answers the user who started it; --host opens it to others");
+const USER: Refusal =
+    (403, "this server answers the user who started it; --host opens it to others");
 const NO_TOKEN: Refusal = (401, "open the link that neuron-profile printed: it has the token");
 
 impl Access {

@@ -361,7 +361,8 @@ pub fn content_id<E>(
     if execution > 0 {
         hash.update(execution.to_le_bytes());
     }
-    let digits = hash.finalize().iter().take(20).map(|byte| format!("{byte:02x}")).collect::<String>();
+    let digits =
+        hash.finalize().iter().take(20).map(|byte| format!("{byte:02x}")).collect::<String>();
     Ok(format!("n_{digits}"))
 }
 
@@ -387,7 +388,8 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
 }
 
 pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
-    let mut bytes = serde_json::to_vec_pretty(value).map_err(|error| Error::damaged(path, error))?;
+    let mut bytes =
+        serde_json::to_vec_pretty(value).map_err(|error| Error::damaged(path, error))?;
     bytes.push(b'\n');
     let mut file = File::create(path).map_err(Error::io("create", path))?;
     file.write_all(&bytes).map_err(Error::io("write", path))?;

@@ -163,7 +163,10 @@ struct Open {
 }
 
 impl Out {
-    fn with<T>(&self, act: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<T>) -> std::io::Result<T> {
+    fn with<T>(
+        &self,
+        act: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<T>,
+    ) -> std::io::Result<T> {
         let mut open = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let done = act(&mut open.file);
         if let Err(error) = &done {
@@ -243,9 +246,7 @@ pub fn arrow_schema(table: &Table) -> Schema {
             Kind::Int => DataType::Int32,
             Kind::Single => DataType::Float32,
             Kind::Double => DataType::Float64,
-            Kind::Text => {
-                DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
-            }
+            Kind::Text => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
             Kind::Flag => DataType::Boolean,
         };
         let about = [("description", &column.description), ("unit", &column.unit)];
@@ -388,7 +389,8 @@ impl TableWriter {
     pub fn finish(mut self, about: &[(&str, String)]) -> Result<Finished, Error> {
         let mut order: Vec<usize> = (0..self.groups.len()).collect();
         order.sort_by_key(|at| self.groups.get(*at).map(|group| group.key));
-        let mut finished = Finished { first_rows: vec![(0, 0); order.len()], ..Finished::default() };
+        let mut finished =
+            Finished { first_rows: vec![(0, 0); order.len()], ..Finished::default() };
         let mut taken: Vec<Option<Group>> = self.groups.drain(..).map(Some).collect();
         let (mut groups, mut offsets) = (Vec::new(), Vec::new());
         // The order of most tables; those without a core have no lane.
@@ -418,8 +420,10 @@ impl TableWriter {
             groups.push(meta.build().map_err(Error::parquet(&self.path))?);
             offsets.push(group.offsets);
         }
-        let mut about: Vec<KeyValue> =
-            about.iter().map(|(key, text)| KeyValue::new((*key).to_owned(), text.clone())).collect();
+        let mut about: Vec<KeyValue> = about
+            .iter()
+            .map(|(key, text)| KeyValue::new((*key).to_owned(), text.clone()))
+            .collect();
         about.push(KeyValue::new(String::from("description"), self.table.description.clone()));
         about.push(KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), self.arrow.clone()));
         let created = format!("neuron-profile version {}", env!("CARGO_PKG_VERSION"));
@@ -475,7 +479,13 @@ impl Writing<'_> {
     }
 
     /// A page whose bytes are as they will lie in the file.
-    fn page(&mut self, plain: usize, packed: &[u8], rows: usize, coding: Coding) -> std::io::Result<()> {
+    fn page(
+        &mut self,
+        plain: usize,
+        packed: &[u8],
+        rows: usize,
+        coding: Coding,
+    ) -> std::io::Result<()> {
         let at = self.out.bytes_written() as u64;
         let mut head = Vec::with_capacity(32);
         page::data(&mut head, plain, packed.len(), rows, coding);
@@ -485,8 +495,7 @@ impl Writing<'_> {
         self.plain += wide(plain) + wide(head.len());
         let size = head.len() + packed.len();
         self.offsets.append_row_count(i64::try_from(rows).unwrap_or(i64::MAX));
-        self.offsets
-            .append_offset_and_size(long(at), i32::try_from(size).unwrap_or(i32::MAX));
+        self.offsets.append_offset_and_size(long(at), i32::try_from(size).unwrap_or(i32::MAX));
         self.pages.0.push((at, u32::try_from(size).unwrap_or(u32::MAX)));
         Ok(())
     }
@@ -530,7 +539,8 @@ impl Writing<'_> {
             let packed =
                 if at == 0 || self.compressed { Some(self.zstd.compress(&plain)?) } else { None };
             if at == 0 {
-                let gain = packed.as_ref().map_or(0, |packed| plain.len().saturating_sub(packed.len()));
+                let gain =
+                    packed.as_ref().map_or(0, |packed| plain.len().saturating_sub(packed.len()));
                 self.compressed = gain * 12 > plain.len();
             }
             match packed.filter(|_| self.compressed) {
@@ -549,9 +559,8 @@ impl Writing<'_> {
         for part in list.chunks(PAGE * 8) {
             self.present(part.len());
             for byte in 0..4 {
-                self.buffer.extend(
-                    part.iter().map(|v| v.to_le_bytes().get(byte).copied().unwrap_or(0)),
-                );
+                self.buffer
+                    .extend(part.iter().map(|v| v.to_le_bytes().get(byte).copied().unwrap_or(0)));
             }
             let packed = self.zstd.compress(self.buffer)?;
             self.page(self.buffer.len(), &packed, part.len(), Coding::Split)?;
@@ -620,7 +629,10 @@ fn presence(cells: &Cells) -> Vec<bool> {
 
 /// The value of all, if it is one; `Some(None)` when all are null.
 fn one_value(cells: &Cells) -> Option<Option<Cells>> {
-    fn of<T: PartialEq + Clone>(list: &[Option<T>], wrap: fn(Vec<Option<T>>) -> Cells) -> Option<Option<Cells>> {
+    fn of<T: PartialEq + Clone>(
+        list: &[Option<T>],
+        wrap: fn(Vec<Option<T>>) -> Cells,
+    ) -> Option<Option<Cells>> {
         let first = list.first()?;
         list.iter().all(|value| value == first).then(|| first.clone().map(|v| wrap(vec![Some(v)])))
     }
@@ -641,9 +653,8 @@ fn plain_values(kind: Kind, cells: &Cells, all: bool, out: &mut Vec<u8>) -> usiz
             for value in list.iter().filter(|value| all || value.is_some()) {
                 let value = value.unwrap_or(0);
                 match kind {
-                    Kind::Int => out.extend_from_slice(
-                        &i32::try_from(value).unwrap_or(i32::MAX).to_le_bytes(),
-                    ),
+                    Kind::Int => out
+                        .extend_from_slice(&i32::try_from(value).unwrap_or(i32::MAX).to_le_bytes()),
                     _ => out.extend_from_slice(&value.to_le_bytes()),
                 }
                 count += 1;

@@ -119,7 +119,8 @@ impl<'a> Writer<'a> {
             let core = at / TRACKS;
             let track = at % TRACKS;
             let engine = Engine::ALL.get(track).copied().unwrap_or(Engine::Pe);
-            let name = if track < Engine::ALL.len() { engine.display_name() } else { "TensorMatrix" };
+            let name =
+                if track < Engine::ALL.len() { engine.display_name() } else { "TensorMatrix" };
             EngineLane {
                 lane: LaneBuilder::new(LaneKind::Engine, core, name.to_owned()),
                 core,
@@ -351,9 +352,7 @@ impl<'a> Writer<'a> {
         let close = |writer: TableWriter, manifest: &mut Manifest| {
             let name = writer.table().name.clone();
             let done = writer.finish(&about)?;
-            manifest
-                .tables
-                .insert(name, manifest::Table { rows: done.rows, bytes: done.bytes });
+            manifest.tables.insert(name, manifest::Table { rows: done.rows, bytes: done.bytes });
             Ok::<_, Error>(done)
         };
         let mut index = Index { names, lanes: Vec::new() };
@@ -413,7 +412,9 @@ impl<'a> Writer<'a> {
         }
         for table in schema::tables() {
             if !manifest.tables.contains_key(&table.name) {
-                manifest.absent.insert(table.name.clone(), String::from("nothing of it in the trace"));
+                manifest
+                    .absent
+                    .insert(table.name.clone(), String::from("nothing of it in the trace"));
             }
         }
         for (name, reason) in schema::ABSENT {
