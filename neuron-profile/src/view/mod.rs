@@ -1,14 +1,14 @@
 //! `neuron-profile view`: a NEFF and its trace as tables or metrics.
 //!
-//! Flags are those of the vendor's tools. The formats that need a store or a
-//! server are not here yet.
+//! Flags are those of the vendor's tools. What needs a server is not here yet.
 
 mod files;
+mod ingest;
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 use neuron_core::neff::{self, Neff, Options as NeffOptions, Report};
 use profile_engine::summary::summary;
@@ -16,6 +16,7 @@ use profile_engine::{Capture, Nothing, Options, Parts, RunError, run};
 
 use crate::export::{Names, Profile, json, metrics};
 use crate::output::{self, Exit};
+use crate::profiles::Place;
 use files::Trace;
 
 /// Show a profile: the tables of a trace, or its metrics
@@ -30,9 +31,24 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     session_file: PathBuf,
 
-    /// What is written
-    #[arg(long, value_enum)]
+    /// What is written; parquet goes to the store
+    #[arg(long, value_enum, default_value_t)]
     output_format: Format,
+
+    /// Store the profile and end
+    #[arg(long)]
+    ingest_only: bool,
+
+    /// Ingest again what is stored already
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    place: Place,
+
+    /// Tag of the stored profile; may be given more than once
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
 
     /// Where json goes; - is stdout
     #[arg(long, value_name = "FILE", default_value = "ntff.json")]
@@ -57,8 +73,11 @@ pub struct Args {
 }
 
 /// Forms of the result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum Format {
+    /// Tables in the store
+    #[default]
+    Parquet,
     /// A file of all tables
     Json,
     /// Metrics, name and value
@@ -82,6 +101,12 @@ pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let execution = usize::try_from(args.execution)?.saturating_sub(1);
     let options = Options { execution, ..Options::default() };
     let exit = match args.output_format {
+        Format::Parquet if args.ingest_only => {
+            return ingest::run(args, &trace, &bytes, &neff, options, out);
+        }
+        Format::Parquet => {
+            bail!("this version stores profiles and does not serve them: add --ingest-only");
+        }
         Format::Json => {
             let parts = Parts { usage: !args.ignore_nc_buf_usage };
             let profile = Profile::read(&neff, &trace.file, options, parts, &mut report)
@@ -113,7 +138,8 @@ pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
             if args.output_format == Format::SummaryText {
                 metrics::text(&mut out, &list)?;
             } else {
-                let id = files::profile_id(&bytes, &trace.file)?;
+                let execution = u32::try_from(options.execution)?;
+                let id = ingest::id(&bytes, &trace, execution)?;
                 let line = serde_json::json!({ id: metrics::object(&list) });
                 serde_json::to_writer(&mut out, &line)?;
                 out.write_all(b"\n")?;

@@ -77,51 +77,49 @@ struct Shared {
     packed: Vec<u8>,
 }
 
-/// The slots of the rows of a row group, encoded once for each pattern of
-/// nulls.
+/// The slots of the rows of a row group. Columns that tell the same slots apart
+/// share their bytes.
 #[derive(Debug)]
 pub struct Stream {
     slots: Vec<u32>,
-    most: u32,
-    pages: std::cell::RefCell<HashMap<(bool, Option<Vec<bool>>), Arc<Shared>>>,
+    pages: std::cell::RefCell<HashMap<(bool, Vec<u32>), Arc<Shared>>>,
 }
 
+/// Place of a slot without a value.
+const NONE: u32 = u32::MAX;
+
 impl Stream {
-    /// Slots from 0 to `count - 1`.
-    pub fn new(slots: Vec<u32>, count: usize) -> Self {
-        let most = u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX);
-        Self { slots, most, pages: Default::default() }
+    /// Slots, from 0.
+    pub fn new(slots: Vec<u32>) -> Self {
+        Self { slots, pages: Default::default() }
     }
 
-    /// The slots.
-    pub fn slots(&self) -> &[u32] {
-        &self.slots
-    }
-
+    /// The page of a column in which slot `s` has the value `places[s]`.
     fn page(
         &self,
         optional: bool,
-        present: Option<Vec<bool>>,
+        places: Vec<u32>,
         zstd: &mut zstd::bulk::Compressor<'static>,
     ) -> std::io::Result<Arc<Shared>> {
-        let key = (optional, present);
+        let key = (optional, places);
         if let Some(known) = self.pages.borrow().get(&key) {
             return Ok(Arc::clone(known));
         }
+        let places = &key.1;
+        let most = places.iter().copied().filter(|place| *place != NONE).max().unwrap_or(0);
         let mut plain = Vec::with_capacity(self.slots.len() * 2 + 16);
-        match &key.1 {
-            None => {
-                if optional {
-                    leveled(&mut plain, |out| bits::run(self.slots.len(), 1, out));
-                }
-                bits::indices(&self.slots, self.most, &mut plain);
+        let place = |slot: &u32| places.get(*slot as usize).copied().unwrap_or(NONE);
+        if places.contains(&NONE) {
+            let has = |slot: &u32| place(slot) != NONE;
+            leveled(&mut plain, |out| bits::levels(self.slots.iter().map(has), out));
+            let kept: Vec<u32> = self.slots.iter().map(place).filter(|p| *p != NONE).collect();
+            bits::indices(&kept, most, &mut plain);
+        } else {
+            if optional {
+                leveled(&mut plain, |out| bits::run(self.slots.len(), 1, out));
             }
-            Some(present) => {
-                let has = |slot: &u32| present.get(*slot as usize).copied().unwrap_or(false);
-                leveled(&mut plain, |out| bits::levels(self.slots.iter().map(has), out));
-                let kept: Vec<u32> = self.slots.iter().copied().filter(|s| has(s)).collect();
-                bits::indices(&kept, self.most, &mut plain);
-            }
+            let all: Vec<u32> = self.slots.iter().map(place).collect();
+            bits::indices(&all, most, &mut plain);
         }
         let packed = zstd.compress(&plain)?;
         let shared = Arc::new(Shared { plain: plain.len(), packed });
@@ -163,7 +161,10 @@ struct Open {
 }
 
 impl Out {
-    fn with<T>(&self, act: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<T>) -> std::io::Result<T> {
+    fn with<T>(
+        &self,
+        act: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<T>,
+    ) -> std::io::Result<T> {
         let mut open = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let done = act(&mut open.file);
         if let Err(error) = &done {
@@ -243,9 +244,7 @@ pub fn arrow_schema(table: &Table) -> Schema {
             Kind::Int => DataType::Int32,
             Kind::Single => DataType::Float32,
             Kind::Double => DataType::Float64,
-            Kind::Text => {
-                DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
-            }
+            Kind::Text => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
             Kind::Flag => DataType::Boolean,
         };
         let about = [("description", &column.description), ("unit", &column.unit)];
@@ -388,7 +387,8 @@ impl TableWriter {
     pub fn finish(mut self, about: &[(&str, String)]) -> Result<Finished, Error> {
         let mut order: Vec<usize> = (0..self.groups.len()).collect();
         order.sort_by_key(|at| self.groups.get(*at).map(|group| group.key));
-        let mut finished = Finished { first_rows: vec![(0, 0); order.len()], ..Finished::default() };
+        let mut finished =
+            Finished { first_rows: vec![(0, 0); order.len()], ..Finished::default() };
         let mut taken: Vec<Option<Group>> = self.groups.drain(..).map(Some).collect();
         let (mut groups, mut offsets) = (Vec::new(), Vec::new());
         // The order of most tables; those without a core have no lane.
@@ -418,8 +418,10 @@ impl TableWriter {
             groups.push(meta.build().map_err(Error::parquet(&self.path))?);
             offsets.push(group.offsets);
         }
-        let mut about: Vec<KeyValue> =
-            about.iter().map(|(key, text)| KeyValue::new((*key).to_owned(), text.clone())).collect();
+        let mut about: Vec<KeyValue> = about
+            .iter()
+            .map(|(key, text)| KeyValue::new((*key).to_owned(), text.clone()))
+            .collect();
         about.push(KeyValue::new(String::from("description"), self.table.description.clone()));
         about.push(KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), self.arrow.clone()));
         let created = format!("neuron-profile version {}", env!("CARGO_PKG_VERSION"));
@@ -475,7 +477,13 @@ impl Writing<'_> {
     }
 
     /// A page whose bytes are as they will lie in the file.
-    fn page(&mut self, plain: usize, packed: &[u8], rows: usize, coding: Coding) -> std::io::Result<()> {
+    fn page(
+        &mut self,
+        plain: usize,
+        packed: &[u8],
+        rows: usize,
+        coding: Coding,
+    ) -> std::io::Result<()> {
         let at = self.out.bytes_written() as u64;
         let mut head = Vec::with_capacity(32);
         page::data(&mut head, plain, packed.len(), rows, coding);
@@ -485,8 +493,7 @@ impl Writing<'_> {
         self.plain += wide(plain) + wide(head.len());
         let size = head.len() + packed.len();
         self.offsets.append_row_count(i64::try_from(rows).unwrap_or(i64::MAX));
-        self.offsets
-            .append_offset_and_size(long(at), i32::try_from(size).unwrap_or(i32::MAX));
+        self.offsets.append_offset_and_size(long(at), i32::try_from(size).unwrap_or(i32::MAX));
         self.pages.0.push((at, u32::try_from(size).unwrap_or(u32::MAX)));
         Ok(())
     }
@@ -530,7 +537,8 @@ impl Writing<'_> {
             let packed =
                 if at == 0 || self.compressed { Some(self.zstd.compress(&plain)?) } else { None };
             if at == 0 {
-                let gain = packed.as_ref().map_or(0, |packed| plain.len().saturating_sub(packed.len()));
+                let gain =
+                    packed.as_ref().map_or(0, |packed| plain.len().saturating_sub(packed.len()));
                 self.compressed = gain * 12 > plain.len();
             }
             match packed.filter(|_| self.compressed) {
@@ -549,9 +557,8 @@ impl Writing<'_> {
         for part in list.chunks(PAGE * 8) {
             self.present(part.len());
             for byte in 0..4 {
-                self.buffer.extend(
-                    part.iter().map(|v| v.to_le_bytes().get(byte).copied().unwrap_or(0)),
-                );
+                self.buffer
+                    .extend(part.iter().map(|v| v.to_le_bytes().get(byte).copied().unwrap_or(0)));
             }
             let packed = self.zstd.compress(self.buffer)?;
             self.page(self.buffer.len(), &packed, part.len(), Coding::Split)?;
@@ -582,15 +589,13 @@ impl Writing<'_> {
                 None => self.null(rows),
             };
         }
-        let present = presence(cells);
-        let whole = present.iter().all(|present| *present);
-        self.dictionary(cells)?;
-        let optional = !self.column.required;
-        let shared = stream.page(optional, (!whole).then_some(present), self.zstd)?;
+        let (cells, places) = distinct(cells);
+        let whole = !places.contains(&NONE);
+        self.dictionary(&cells)?;
+        let shared = stream.page(!self.column.required, places, self.zstd)?;
         self.page(shared.plain, &shared.packed, rows, Coding::Dictionary)?;
-        let nulls = usize::from(!whole);
-        // How many are null is not counted; that there are some is.
-        let statistics = if nulls == 0 { statistics(self.column.kind, cells, 0) } else { None };
+        // How many are null is not counted.
+        let statistics = if whole { statistics(self.column.kind, &cells, 0) } else { None };
         Ok((Coding::Dictionary, statistics))
     }
 
@@ -618,9 +623,51 @@ fn presence(cells: &Cells) -> Vec<bool> {
     }
 }
 
+/// The values, each once, and the place of the value of each slot. Readers may
+/// rely on it that a dictionary has nothing twice.
+fn distinct(cells: &Cells) -> (Cells, Vec<u32>) {
+    fn of<T: Clone, K: std::hash::Hash + Eq>(
+        list: &[Option<T>],
+        key: impl Fn(&T) -> K,
+    ) -> (Vec<Option<T>>, Vec<u32>) {
+        let mut known = HashMap::new();
+        let mut values = Vec::new();
+        let places = list.iter().map(|value| {
+            let Some(of) = value else { return NONE };
+            *known.entry(key(of)).or_insert_with(|| {
+                values.push(value.clone());
+                values.len() as u32 - 1
+            })
+        });
+        let places = places.collect();
+        (values, places)
+    }
+    match cells {
+        Cells::Longs(list) => {
+            let (values, places) = of(list, |value| *value);
+            (Cells::Longs(values), places)
+        }
+        Cells::Reals(list) => {
+            let (values, places) = of(list, |value| value.to_bits());
+            (Cells::Reals(values), places)
+        }
+        Cells::Texts(list) => {
+            let (values, places) = of(list, String::clone);
+            (Cells::Texts(values), places)
+        }
+        Cells::Flags(list) => {
+            let (values, places) = of(list, |value| *value);
+            (Cells::Flags(values), places)
+        }
+    }
+}
+
 /// The value of all, if it is one; `Some(None)` when all are null.
 fn one_value(cells: &Cells) -> Option<Option<Cells>> {
-    fn of<T: PartialEq + Clone>(list: &[Option<T>], wrap: fn(Vec<Option<T>>) -> Cells) -> Option<Option<Cells>> {
+    fn of<T: PartialEq + Clone>(
+        list: &[Option<T>],
+        wrap: fn(Vec<Option<T>>) -> Cells,
+    ) -> Option<Option<Cells>> {
         let first = list.first()?;
         list.iter().all(|value| value == first).then(|| first.clone().map(|v| wrap(vec![Some(v)])))
     }
@@ -641,9 +688,8 @@ fn plain_values(kind: Kind, cells: &Cells, all: bool, out: &mut Vec<u8>) -> usiz
             for value in list.iter().filter(|value| all || value.is_some()) {
                 let value = value.unwrap_or(0);
                 match kind {
-                    Kind::Int => out.extend_from_slice(
-                        &i32::try_from(value).unwrap_or(i32::MAX).to_le_bytes(),
-                    ),
+                    Kind::Int => out
+                        .extend_from_slice(&i32::try_from(value).unwrap_or(i32::MAX).to_le_bytes()),
                     _ => out.extend_from_slice(&value.to_le_bytes()),
                 }
                 count += 1;

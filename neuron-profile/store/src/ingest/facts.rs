@@ -161,7 +161,11 @@ impl Known {
     }
 
     /// The columns of slots, in the order of `slots`.
-    pub(super) fn columns(&mut self, slots: &[u32], cores: &[Core]) -> Vec<(&'static str, Dictionary)> {
+    pub(super) fn columns(
+        &mut self,
+        slots: &[u32],
+        cores: &[Core],
+    ) -> Vec<(&'static str, Dictionary)> {
         for slot in slots {
             self.facts(*slot, cores);
         }

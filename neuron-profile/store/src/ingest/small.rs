@@ -101,7 +101,12 @@ pub(super) fn summary<S: ReadAt + ?Sized>(
                 push(&metric.name, metric.group, Kind::Double, Cells::Reals(vec![Some(*real)]));
             }
             Metric::Text(text) => {
-                push(&metric.name, metric.group, Kind::Text, Cells::Texts(vec![Some(text.clone())]));
+                push(
+                    &metric.name,
+                    metric.group,
+                    Kind::Text,
+                    Cells::Texts(vec![Some(text.clone())]),
+                );
             }
         }
     }
@@ -280,7 +285,8 @@ pub(super) fn tables<S: ReadAt + ?Sized>(
             })
             .collect(),
     );
-    let samples = || usage.iter().enumerate().flat_map(|(at, list)| list.iter().map(move |s| (at, s)));
+    let samples =
+        || usage.iter().enumerate().flat_map(|(at, list)| list.iter().map(move |s| (at, s)));
     add("SbufUsage", samples().filter_map(|(at, sample)| sbuf(at, sample)).collect());
     add("PsumUsage", samples().filter_map(|(at, sample)| psum(at, sample)).collect());
     out.push(summary(capture, totals, manifest));

@@ -213,8 +213,7 @@ fn compact(keys: Vec<u32>) -> (Vec<u32>, Stream) {
             *place
         })
         .collect();
-    let count = known.len();
-    (known, Stream::new(slots, count))
+    (known, Stream::new(slots))
 }
 
 fn texts(list: impl IntoIterator<Item = Option<String>>) -> Dictionary {
@@ -223,12 +222,7 @@ fn texts(list: impl IntoIterator<Item = Option<String>>) -> Dictionary {
 
 impl Part {
     /// Writes the part as row group number `at` of its table.
-    pub(super) fn write(
-        self,
-        out: &mut TableWriter,
-        cores: &[Core],
-        at: u64,
-    ) -> Result<(), Error> {
+    pub(super) fn write(self, out: &mut TableWriter, cores: &[Core], at: u64) -> Result<(), Error> {
         let core = self.core as u64;
         let pcore = Values::Long(long(core));
         let rows = self.rows.len();
@@ -236,9 +230,11 @@ impl Part {
         match self.rows {
             Rows::Edges { from, to, kind } => {
                 let (kinds, stream) = compact(kind);
-                let kinds = texts(kinds.into_iter().map(|kind| {
-                    KINDS.get(kind as usize).map(|kind| kind.name().to_owned())
-                }));
+                let kinds = texts(
+                    kinds
+                        .into_iter()
+                        .map(|kind| KINDS.get(kind as usize).map(|kind| kind.name().to_owned())),
+                );
                 let table = Values::Text("Instruction");
                 let kinds = Values::Indexed(&kinds, &stream);
                 let columns = [Values::Longs(&from), Values::Longs(&to), table, table, kinds];

@@ -119,7 +119,8 @@ impl<'a> Writer<'a> {
             let core = at / TRACKS;
             let track = at % TRACKS;
             let engine = Engine::ALL.get(track).copied().unwrap_or(Engine::Pe);
-            let name = if track < Engine::ALL.len() { engine.display_name() } else { "TensorMatrix" };
+            let name =
+                if track < Engine::ALL.len() { engine.display_name() } else { "TensorMatrix" };
             EngineLane {
                 lane: LaneBuilder::new(LaneKind::Engine, core, name.to_owned()),
                 core,
@@ -189,7 +190,7 @@ impl<'a> Writer<'a> {
             .filter(|(slot, _)| **slot != u32::MAX)
             .map(|(slot, name)| (u64::from(*slot), *name))
             .collect();
-        let stream = Stream::new(slots, used.len());
+        let stream = Stream::new(slots);
         let (writer, count) = table(&mut self.tables, &self.dir, "Instruction")?;
         let place = |name: &str| writer.table().column(name).unwrap_or(usize::MAX);
         let mut columns = vec![Values::Null; writer.table().columns.len()];
@@ -280,7 +281,7 @@ impl<'a> Writer<'a> {
             .collect();
         let keys: Vec<(u64, u32)> =
             used.iter().zip(&names).map(|(ring, name)| (u64::from(*ring), *name)).collect();
-        let stream = Stream::new(slots, used.len());
+        let stream = Stream::new(slots);
         let (sizes, size_stream) = sizes(&rows);
         let column = |of: &dyn Fn(&Moved) -> i64| -> Vec<i64> { rows.iter().map(of).collect() };
         let start = column(&|row| long(row.start / 1000));
@@ -351,9 +352,7 @@ impl<'a> Writer<'a> {
         let close = |writer: TableWriter, manifest: &mut Manifest| {
             let name = writer.table().name.clone();
             let done = writer.finish(&about)?;
-            manifest
-                .tables
-                .insert(name, manifest::Table { rows: done.rows, bytes: done.bytes });
+            manifest.tables.insert(name, manifest::Table { rows: done.rows, bytes: done.bytes });
             Ok::<_, Error>(done)
         };
         let mut index = Index { names, lanes: Vec::new() };
@@ -413,7 +412,9 @@ impl<'a> Writer<'a> {
         }
         for table in schema::tables() {
             if !manifest.tables.contains_key(&table.name) {
-                manifest.absent.insert(table.name.clone(), String::from("nothing of it in the trace"));
+                manifest
+                    .absent
+                    .insert(table.name.clone(), String::from("nothing of it in the trace"));
             }
         }
         for (name, reason) in schema::ABSENT {
@@ -459,6 +460,6 @@ fn sizes(rows: &[Moved]) -> (Dictionary, Stream) {
             last.1
         })
         .collect();
-    let stream = Stream::new(slots, list.len());
+    let stream = Stream::new(slots);
     (Dictionary(Cells::Longs(list)), stream)
 }

@@ -144,7 +144,8 @@ impl Profile {
     ) -> Result<(), Error> {
         let line = self.lane(lane)?;
         // Blocks and pages are in order of both bounds, but for late rows.
-        let before = |start: u64, last: u64, covered: u64| last < from && covered <= from && start < from;
+        let before =
+            |start: u64, last: u64, covered: u64| last < from && covered <= from && start < from;
         let first = line.blocks.partition_point(|b| before(b.start, b.last, b.covered));
         for (at, block) in line.blocks.iter().enumerate().skip(first) {
             if block.start >= to && self.begins_after(line, at, to) {

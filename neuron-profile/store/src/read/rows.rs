@@ -122,8 +122,7 @@ impl Profile {
             return Err(Error::NoRow { table: table.to_owned(), row, rows: first });
         }
         let skip = usize::try_from(row - first).unwrap_or(usize::MAX);
-        let selection =
-            RowSelection::from(vec![RowSelector::skip(skip), RowSelector::select(1)]);
+        let selection = RowSelection::from(vec![RowSelector::skip(skip), RowSelector::select(1)]);
         let reader = builder.with_row_groups(vec![group]).with_row_selection(selection);
         let mut reader = reader.with_batch_size(1).build().map_err(Error::parquet(&path))?;
         let batch = reader.next().transpose();
@@ -199,7 +198,9 @@ impl Profile {
 fn check(condition: &Condition, of: &DataType) -> Result<(), Error> {
     let text = matches!(of, DataType::Dictionary(..) | DataType::Utf8);
     let wrong = match &condition.is {
-        Match::Is(text_) => !text && text_.parse::<f64>().is_err() && text_.parse::<bool>().is_err(),
+        Match::Is(text_) => {
+            !text && text_.parse::<f64>().is_err() && text_.parse::<bool>().is_err()
+        }
         Match::Has(_) => !text,
         Match::Between(..) => text,
     };
@@ -214,7 +215,9 @@ fn check(condition: &Condition, of: &DataType) -> Result<(), Error> {
 /// Whether a chunk with these statistics may have a fitting value.
 fn may_have(wanted: &Match, statistics: &Statistics) -> bool {
     let range = match statistics {
-        Statistics::Int64(of) => of.min_opt().zip(of.max_opt()).map(|(a, b)| (*a as f64, *b as f64)),
+        Statistics::Int64(of) => {
+            of.min_opt().zip(of.max_opt()).map(|(a, b)| (*a as f64, *b as f64))
+        }
         Statistics::Int32(of) => {
             of.min_opt().zip(of.max_opt()).map(|(a, b)| (f64::from(*a), f64::from(*b)))
         }
@@ -231,7 +234,9 @@ fn may_have(wanted: &Match, statistics: &Statistics) -> bool {
     };
     let Some((least, most)) = range else { return true };
     match wanted {
-        Match::Is(text) => text.parse::<f64>().is_ok_and(|number| least <= number && number <= most),
+        Match::Is(text) => {
+            text.parse::<f64>().is_ok_and(|number| least <= number && number <= most)
+        }
         Match::Between(from, to) => least <= *to && *from <= most,
         Match::Has(_) => true,
     }
@@ -242,7 +247,9 @@ fn narrow(wanted: &Match, column: &dyn Array, keep: &mut [bool]) {
     if let DataType::Dictionary(..) = column.data_type() {
         let Some(column) = column.as_dictionary_opt::<Int32Type>() else { return };
         let fits: Vec<bool> = match column.values().as_string_opt::<i32>() {
-            Some(texts) => texts.iter().map(|text| text.is_some_and(|t| text_fits(wanted, t))).collect(),
+            Some(texts) => {
+                texts.iter().map(|text| text.is_some_and(|t| text_fits(wanted, t))).collect()
+            }
             None => Vec::new(),
         };
         for (keep, key) in keep.iter_mut().zip(column.keys().iter()) {

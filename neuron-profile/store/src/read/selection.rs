@@ -42,12 +42,7 @@ impl Profile {
     /// # Errors
     ///
     /// An empty range, a lane that is not there, files that cannot be read.
-    pub fn selection(
-        &self,
-        start: u64,
-        end: u64,
-        lanes: &[usize],
-    ) -> Result<Vec<LaneSums>, Error> {
+    pub fn selection(&self, start: u64, end: u64, lanes: &[usize]) -> Result<Vec<LaneSums>, Error> {
         if start >= end {
             return Err(Error::BadRange { start, end, width: 1 });
         }

@@ -218,7 +218,8 @@ impl LaneTiles {
         loop {
             let Some(level) = self.levels.get(at) else { return Ok(()) };
             let shift = level.level.shift;
-            let bin = (start >> shift).max(if level.open.any { level.open.bin } else { level.next });
+            let bin =
+                (start >> shift).max(if level.open.any { level.open.bin } else { level.next });
             if level.open.any && level.open.bin != bin {
                 self.close(at, file)?;
             }
