@@ -5,6 +5,7 @@ pub mod export;
 pub mod neff;
 pub mod ntff;
 pub mod output;
+pub mod profiles;
 pub mod serve;
 pub mod view;
 
@@ -28,6 +29,9 @@ enum Command {
     Neff(neff::Args),
     Ntff(ntff::Args),
     View(view::Args),
+    List(profiles::ListArgs),
+    Delete(profiles::DeleteArgs),
+    Tag(profiles::TagArgs),
 }
 
 /// The command line, for man pages and completions.
@@ -47,6 +51,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Command::Neff(args) => neff::run(&args, &mut out),
         Command::Ntff(args) => ntff::run(&args, &mut out),
         Command::View(args) => view::run_view(&args, &mut out),
+        Command::List(args) => profiles::run_list(&args, &mut out),
+        Command::Delete(args) => profiles::run_delete(&args, &mut out),
+        Command::Tag(args) => profiles::run_tag(&args, &mut out),
     };
     out.finish(done)
 }

@@ -387,9 +387,11 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
     serde_json::from_slice(&bytes).map_err(|error| Error::damaged(path, error))
 }
 
+/// On several lines where people may look at it.
 pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
-    let mut bytes =
-        serde_json::to_vec_pretty(value).map_err(|error| Error::damaged(path, error))?;
+    let small = path.file_name().is_none_or(|name| name != "lanes.json");
+    let bytes = if small { serde_json::to_vec_pretty(value) } else { serde_json::to_vec(value) };
+    let mut bytes = bytes.map_err(|error| Error::damaged(path, error))?;
     bytes.push(b'\n');
     let mut file = File::create(path).map_err(Error::io("create", path))?;
     file.write_all(&bytes).map_err(Error::io("write", path))?;

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 pub enum Error {
     /// The disk is full, or a quota is used up.
     #[error(
-        "cannot {operation} {}: {source}; free some space, or store elsewhere with --data-path",
-        path.display()
+        "cannot {operation} {}: {}; free some space, or store elsewhere with --data-path",
+        path.display(), plain(cause)
     )]
     Full {
         /// What was tried.
@@ -18,17 +18,17 @@ pub enum Error {
         /// On what.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        cause: io::Error,
     },
     /// A file or directory failed.
-    #[error("cannot {operation} {}: {source}", path.display())]
+    #[error("cannot {operation} {}: {}", path.display(), plain(cause))]
     Io {
         /// What was tried.
         operation: &'static str,
         /// On what.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        cause: io::Error,
     },
     /// Files of a profile do not say what they should.
     #[error("{} is damaged: {what}; ingest the profile again with --force", path.display())]
@@ -108,12 +108,12 @@ pub enum Error {
     #[error(transparent)]
     Trace(#[from] profile_engine::Error),
     /// Parquet.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {cause}", path.display())]
     Parquet {
         /// The table.
         path: PathBuf,
         /// What the reader or writer said.
-        source: parquet::errors::ParquetError,
+        cause: parquet::errors::ParquetError,
     },
 }
 
@@ -121,22 +121,30 @@ impl Error {
     /// What to do with a failure of the system.
     pub fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |source| match source.kind() {
+        move |cause| match cause.kind() {
             io::ErrorKind::StorageFull
             | io::ErrorKind::QuotaExceeded
-            | io::ErrorKind::FileTooLarge => Self::Full { operation, path, source },
-            _ => Self::Io { operation, path, source },
+            | io::ErrorKind::FileTooLarge => Self::Full { operation, path, cause },
+            _ => Self::Io { operation, path, cause },
         }
     }
 
     /// What to do with a failure of a table.
     pub fn parquet(path: &Path) -> impl FnOnce(parquet::errors::ParquetError) -> Self {
         let path = path.to_owned();
-        move |source| Self::Parquet { path, source }
+        move |cause| Self::Parquet { path, cause }
     }
 
     /// A file that does not say what it should.
     pub fn damaged(path: &Path, what: impl ToString) -> Self {
         Self::Damaged { path: path.to_owned(), what: what.to_string() }
     }
+}
+
+/// An error of the system without its number, as the other tools tell it.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.rsplit_once(" (os error ").map_or(text.as_str(), |(text, _)| text);
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }

@@ -177,17 +177,28 @@ pub fn indices(values: &[u32], most: u32, out: &mut Vec<u8>) {
     let groups = values.len().div_ceil(8);
     varint(out, ((groups as u64) << 1) | 1);
     let bytes = usize::from(width) / 8;
-    let end = out.len() + groups * 8 * bytes;
+    let begin = out.len();
+    out.resize(begin + groups * 8 * bytes, 0);
+    let places = out.get_mut(begin..).unwrap_or_default();
     match width {
-        8 => out.extend(values.iter().map(|value| *value as u8)),
-        16 => out.extend(values.iter().flat_map(|value| (*value as u16).to_le_bytes())),
-        24 => out.extend(values.iter().flat_map(|value| {
-            let [a, b, c, _] = value.to_le_bytes();
-            [a, b, c]
-        })),
-        _ => out.extend(values.iter().flat_map(|value| value.to_le_bytes())),
+        8 => places.iter_mut().zip(values).for_each(|(place, value)| *place = *value as u8),
+        16 => {
+            for (place, value) in places.as_chunks_mut::<2>().0.iter_mut().zip(values) {
+                *place = (*value as u16).to_le_bytes();
+            }
+        }
+        24 => {
+            for (place, value) in places.as_chunks_mut::<3>().0.iter_mut().zip(values) {
+                let [a, b, c, _] = value.to_le_bytes();
+                *place = [a, b, c];
+            }
+        }
+        _ => {
+            for (place, value) in places.as_chunks_mut::<4>().0.iter_mut().zip(values) {
+                *place = value.to_le_bytes();
+            }
+        }
     }
-    out.resize(end, 0);
 }
 
 /// A run of one value of one byte at most.

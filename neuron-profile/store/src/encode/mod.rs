@@ -2,8 +2,8 @@
 //!
 //! The writer of the parquet crate looks each value up in a hash table. Here
 //! most columns of a row are known once for each slot of a program, so that a
-//! row group encodes the slots of its rows once, and each of these columns is a
-//! dictionary in the order of the slots with the same bytes behind it. Whole
+//! value is looked up once for each slot of a row group, and columns that tell
+//! the same slots apart have the same bytes behind their dictionaries. Whole
 //! numbers are DELTA_BINARY_PACKED, reals BYTE_STREAM_SPLIT. The footer is
 //! written by the parquet crate.
 

@@ -77,51 +77,49 @@ struct Shared {
     packed: Vec<u8>,
 }
 
-/// The slots of the rows of a row group, encoded once for each pattern of
-/// nulls.
+/// The slots of the rows of a row group. Columns that tell the same slots apart
+/// share their bytes.
 #[derive(Debug)]
 pub struct Stream {
     slots: Vec<u32>,
-    most: u32,
-    pages: std::cell::RefCell<HashMap<(bool, Option<Vec<bool>>), Arc<Shared>>>,
+    pages: std::cell::RefCell<HashMap<(bool, Vec<u32>), Arc<Shared>>>,
 }
 
+/// Place of a slot without a value.
+const NONE: u32 = u32::MAX;
+
 impl Stream {
-    /// Slots from 0 to `count - 1`.
-    pub fn new(slots: Vec<u32>, count: usize) -> Self {
-        let most = u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX);
-        Self { slots, most, pages: Default::default() }
+    /// Slots, from 0.
+    pub fn new(slots: Vec<u32>) -> Self {
+        Self { slots, pages: Default::default() }
     }
 
-    /// The slots.
-    pub fn slots(&self) -> &[u32] {
-        &self.slots
-    }
-
+    /// The page of a column in which slot `s` has the value `places[s]`.
     fn page(
         &self,
         optional: bool,
-        present: Option<Vec<bool>>,
+        places: Vec<u32>,
         zstd: &mut zstd::bulk::Compressor<'static>,
     ) -> std::io::Result<Arc<Shared>> {
-        let key = (optional, present);
+        let key = (optional, places);
         if let Some(known) = self.pages.borrow().get(&key) {
             return Ok(Arc::clone(known));
         }
+        let places = &key.1;
+        let most = places.iter().copied().filter(|place| *place != NONE).max().unwrap_or(0);
         let mut plain = Vec::with_capacity(self.slots.len() * 2 + 16);
-        match &key.1 {
-            None => {
-                if optional {
-                    leveled(&mut plain, |out| bits::run(self.slots.len(), 1, out));
-                }
-                bits::indices(&self.slots, self.most, &mut plain);
+        let place = |slot: &u32| places.get(*slot as usize).copied().unwrap_or(NONE);
+        if places.contains(&NONE) {
+            let has = |slot: &u32| place(slot) != NONE;
+            leveled(&mut plain, |out| bits::levels(self.slots.iter().map(has), out));
+            let kept: Vec<u32> = self.slots.iter().map(place).filter(|p| *p != NONE).collect();
+            bits::indices(&kept, most, &mut plain);
+        } else {
+            if optional {
+                leveled(&mut plain, |out| bits::run(self.slots.len(), 1, out));
             }
-            Some(present) => {
-                let has = |slot: &u32| present.get(*slot as usize).copied().unwrap_or(false);
-                leveled(&mut plain, |out| bits::levels(self.slots.iter().map(has), out));
-                let kept: Vec<u32> = self.slots.iter().copied().filter(|s| has(s)).collect();
-                bits::indices(&kept, self.most, &mut plain);
-            }
+            let all: Vec<u32> = self.slots.iter().map(place).collect();
+            bits::indices(&all, most, &mut plain);
         }
         let packed = zstd.compress(&plain)?;
         let shared = Arc::new(Shared { plain: plain.len(), packed });
@@ -591,15 +589,13 @@ impl Writing<'_> {
                 None => self.null(rows),
             };
         }
-        let present = presence(cells);
-        let whole = present.iter().all(|present| *present);
-        self.dictionary(cells)?;
-        let optional = !self.column.required;
-        let shared = stream.page(optional, (!whole).then_some(present), self.zstd)?;
+        let (cells, places) = distinct(cells);
+        let whole = !places.contains(&NONE);
+        self.dictionary(&cells)?;
+        let shared = stream.page(!self.column.required, places, self.zstd)?;
         self.page(shared.plain, &shared.packed, rows, Coding::Dictionary)?;
-        let nulls = usize::from(!whole);
-        // How many are null is not counted; that there are some is.
-        let statistics = if nulls == 0 { statistics(self.column.kind, cells, 0) } else { None };
+        // How many are null is not counted.
+        let statistics = if whole { statistics(self.column.kind, &cells, 0) } else { None };
         Ok((Coding::Dictionary, statistics))
     }
 
@@ -624,6 +620,45 @@ fn presence(cells: &Cells) -> Vec<bool> {
         Cells::Reals(list) => list.iter().map(Option::is_some).collect(),
         Cells::Texts(list) => list.iter().map(Option::is_some).collect(),
         Cells::Flags(list) => list.iter().map(Option::is_some).collect(),
+    }
+}
+
+/// The values, each once, and the place of the value of each slot. Readers may
+/// rely on it that a dictionary has nothing twice.
+fn distinct(cells: &Cells) -> (Cells, Vec<u32>) {
+    fn of<T: Clone, K: std::hash::Hash + Eq>(
+        list: &[Option<T>],
+        key: impl Fn(&T) -> K,
+    ) -> (Vec<Option<T>>, Vec<u32>) {
+        let mut known = HashMap::new();
+        let mut values = Vec::new();
+        let places = list.iter().map(|value| {
+            let Some(of) = value else { return NONE };
+            *known.entry(key(of)).or_insert_with(|| {
+                values.push(value.clone());
+                values.len() as u32 - 1
+            })
+        });
+        let places = places.collect();
+        (values, places)
+    }
+    match cells {
+        Cells::Longs(list) => {
+            let (values, places) = of(list, |value| *value);
+            (Cells::Longs(values), places)
+        }
+        Cells::Reals(list) => {
+            let (values, places) = of(list, |value| value.to_bits());
+            (Cells::Reals(values), places)
+        }
+        Cells::Texts(list) => {
+            let (values, places) = of(list, String::clone);
+            (Cells::Texts(values), places)
+        }
+        Cells::Flags(list) => {
+            let (values, places) = of(list, |value| *value);
+            (Cells::Flags(values), places)
+        }
     }
 }
 

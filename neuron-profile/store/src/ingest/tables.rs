@@ -213,8 +213,7 @@ fn compact(keys: Vec<u32>) -> (Vec<u32>, Stream) {
             *place
         })
         .collect();
-    let count = known.len();
-    (known, Stream::new(slots, count))
+    (known, Stream::new(slots))
 }
 
 fn texts(list: impl IntoIterator<Item = Option<String>>) -> Dictionary {

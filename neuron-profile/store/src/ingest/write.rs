@@ -190,7 +190,7 @@ impl<'a> Writer<'a> {
             .filter(|(slot, _)| **slot != u32::MAX)
             .map(|(slot, name)| (u64::from(*slot), *name))
             .collect();
-        let stream = Stream::new(slots, used.len());
+        let stream = Stream::new(slots);
         let (writer, count) = table(&mut self.tables, &self.dir, "Instruction")?;
         let place = |name: &str| writer.table().column(name).unwrap_or(usize::MAX);
         let mut columns = vec![Values::Null; writer.table().columns.len()];
@@ -281,7 +281,7 @@ impl<'a> Writer<'a> {
             .collect();
         let keys: Vec<(u64, u32)> =
             used.iter().zip(&names).map(|(ring, name)| (u64::from(*ring), *name)).collect();
-        let stream = Stream::new(slots, used.len());
+        let stream = Stream::new(slots);
         let (sizes, size_stream) = sizes(&rows);
         let column = |of: &dyn Fn(&Moved) -> i64| -> Vec<i64> { rows.iter().map(of).collect() };
         let start = column(&|row| long(row.start / 1000));
@@ -460,6 +460,6 @@ fn sizes(rows: &[Moved]) -> (Dictionary, Stream) {
             last.1
         })
         .collect();
-    let stream = Stream::new(slots, list.len());
+    let stream = Stream::new(slots);
     (Dictionary(Cells::Longs(list)), stream)
 }

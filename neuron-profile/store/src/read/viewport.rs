@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::tiles::page::entries;
 
 /// Most columns (our choice: an 8K screen has 7,680).
-pub const MOST_COLUMNS: u32 = 16_384;
+pub(super) const MOST_COLUMNS: u32 = 16_384;
 
 /// Some lanes in a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
