@@ -200,5 +200,7 @@ fn end<S: ?Sized + profile_engine::ReadAt>(
 
 /// The name of a file without folder and ending.
 fn stem(name: &str) -> String {
-    Path::new(name).file_stem().map_or_else(|| String::from("profile"), |stem| stem.display().to_string())
+    Path::new(name)
+        .file_stem()
+        .map_or_else(|| String::from("profile"), |stem| stem.display().to_string())
 }
