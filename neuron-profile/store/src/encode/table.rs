@@ -522,6 +522,10 @@ impl Writing<'_> {
     }
 
     fn null(&mut self, rows: usize) -> std::io::Result<Coded> {
+        if self.column.required {
+            let text = format!("column {} is never null", self.column.name);
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, text));
+        }
         let mut bytes = Vec::new();
         leveled(&mut bytes, |out| bits::run(rows, 0, out));
         self.page(bytes.len(), &bytes, rows, Coding::Plain)?;

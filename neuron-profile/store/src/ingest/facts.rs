@@ -60,18 +60,21 @@ fn long(value: u64) -> Option<i64> {
 }
 
 impl Facts {
-    /// Those of a slot; an instruction outside every program has no texts.
-    pub(super) fn new(core: &Core, slot: Option<&Slot>) -> Self {
-        let Some(slot) = slot else {
-            let mut texts: [Option<String>; TEXTS.len()] = Default::default();
-            // Columns that are never null.
-            for at in [0, 1, 5] {
-                if let Some(text) = texts.get_mut(at) {
-                    *text = Some(String::new());
-                }
+    /// Those of an instruction outside every program: it has no texts, and
+    /// empty ones in columns that are never null.
+    fn resident() -> Self {
+        let mut texts: [Option<String>; TEXTS.len()] = Default::default();
+        for at in [0, 1, 5] {
+            if let Some(text) = texts.get_mut(at) {
+                *text = Some(String::new());
             }
-            return Self { texts, numbers: Default::default() };
-        };
+        }
+        Self { texts, numbers: Default::default() }
+    }
+
+    /// Those of a slot.
+    pub(super) fn new(core: &Core, slot: Option<&Slot>) -> Self {
+        let Some(slot) = slot else { return Self::resident() };
         let origin = core.origin(slot);
         let (opcode, operands) = slot.text(core.arch, &core.names);
         let (compiled, compiled_operands) = slot.compiled_text(core.arch, &core.names).unzip();
@@ -145,9 +148,7 @@ impl Known {
     pub(super) fn new(core: usize, engine: Engine, cores: &[Core]) -> Self {
         let of = cores.get(core);
         let count = of.map_or(0, |core| core.program(engine).slots.len());
-        let resident = Facts { texts: Default::default(), numbers: Default::default() };
-        let resident = of.map_or(resident, |core| Facts::new(core, None));
-        Self { core, engine, slots: vec![None; count], resident }
+        Self { core, engine, slots: vec![None; count], resident: Facts::resident() }
     }
 
     /// The facts of a slot; `u32::MAX` is outside every program.

@@ -8,6 +8,8 @@ mod gather;
 mod lane;
 mod small;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod write;
 
 use std::sync::mpsc;

@@ -16,6 +16,7 @@ use super::gather::{Moved, Ran, TRACKS};
 use super::lane::{Event, LaneBuilder, STAY};
 use super::{Job, Settings, small};
 use crate::disk::write_json;
+use crate::encode::table::Finished;
 use crate::encode::{Cells, Dictionary, Stream, TableWriter, Values};
 use crate::error::Error;
 use crate::lanes::{Index, LaneKind};
@@ -113,7 +114,7 @@ impl<'a> Writer<'a> {
         place
     }
 
-    fn ran(&mut self, at: usize, rows: Vec<Ran>, stay: usize) -> Result<(), Error> {
+    pub(super) fn ran(&mut self, at: usize, rows: Vec<Ran>, stay: usize) -> Result<(), Error> {
         let cores = self.cores;
         let lane = self.engines.entry(at).or_insert_with(|| {
             let core = at / TRACKS;
@@ -223,7 +224,7 @@ impl<'a> Writer<'a> {
         done.map_err(Error::io("write", &path))
     }
 
-    fn moved(&mut self, at: usize, rows: Vec<Moved>, stay: usize) -> Result<(), Error> {
+    pub(super) fn moved(&mut self, at: usize, rows: Vec<Moved>, stay: usize) -> Result<(), Error> {
         let lane = self.dma.entry(at).or_insert_with(|| {
             let engine = u32::try_from(at & 0xffff_ffff).unwrap_or(0);
             DmaLane {
@@ -328,15 +329,8 @@ impl<'a> Writer<'a> {
         done.map_err(Error::io("write", &path))
     }
 
-    /// Writes what stayed back, the small tables and the index.
-    pub(super) fn finish<S: ReadAt + ?Sized>(
-        mut self,
-        capture: &Capture<'_, S>,
-        totals: &Totals,
-        usage: &[Vec<UsageRow>],
-        settings: &Settings,
-        manifest: &mut Manifest,
-    ) -> Result<(), Error> {
+    /// Writes what stayed back and the index.
+    pub(super) fn finish_lanes(mut self, manifest: &mut Manifest) -> Result<(), Error> {
         for lane in self.engines.keys().copied().collect::<Vec<_>>() {
             self.ran(lane, Vec::new(), 0)?;
         }
@@ -344,17 +338,6 @@ impl<'a> Writer<'a> {
             self.moved(lane, Vec::new(), 0)?;
         }
         let Self { dir, mut tables, mut tiles, names, engines, dma, .. } = self;
-        let about = [
-            ("profile_id", manifest.id.clone()),
-            ("profile_schema_version", schema::VERSION.to_owned()),
-            ("time_unit", String::from("ns from the start of the execution")),
-        ];
-        let close = |writer: TableWriter, manifest: &mut Manifest| {
-            let name = writer.table().name.clone();
-            let done = writer.finish(&about)?;
-            manifest.tables.insert(name, manifest::Table { rows: done.rows, bytes: done.bytes });
-            Ok::<_, Error>(done)
-        };
         let mut index = Index { names, lanes: Vec::new() };
         let path = dir.join("tiles");
         let mut lanes = Vec::new();
@@ -385,6 +368,20 @@ impl<'a> Writer<'a> {
         for (writer, _) in tables.into_values() {
             close(writer, manifest)?;
         }
+        Ok(())
+    }
+
+    /// Writes all that is left: lanes, index, and the tables of few rows.
+    pub(super) fn finish<S: ReadAt + ?Sized>(
+        self,
+        capture: &Capture<'_, S>,
+        totals: &Totals,
+        usage: &[Vec<UsageRow>],
+        settings: &Settings,
+        manifest: &mut Manifest,
+    ) -> Result<(), Error> {
+        let dir = self.dir.clone();
+        self.finish_lanes(manifest)?;
         for (table, columns, rows) in small::tables(capture, totals, usage, settings, manifest) {
             if rows == 0 {
                 continue;
@@ -422,6 +419,19 @@ impl<'a> Writer<'a> {
         }
         Ok(())
     }
+}
+
+/// Closes a table and takes note of it.
+fn close(writer: TableWriter, manifest: &mut Manifest) -> Result<Finished, Error> {
+    let about = [
+        ("profile_id", manifest.id.clone()),
+        ("profile_schema_version", schema::VERSION.to_owned()),
+        ("time_unit", String::from("ns from the start of the execution")),
+    ];
+    let name = writer.table().name.clone();
+    let done = writer.finish(&about)?;
+    manifest.tables.insert(name, manifest::Table { rows: done.rows, bytes: done.bytes });
+    Ok(done)
 }
 
 /// Rows in order of their starts; the last `stay` wait for the next block.

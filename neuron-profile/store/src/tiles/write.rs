@@ -55,6 +55,8 @@ struct Open {
     busy: u64,
     /// Busy ns by name; few names meet in a bin.
     names: Vec<(u32, u64)>,
+    /// Events of the lane that began before it.
+    row: u64,
     any: bool,
 }
 
@@ -75,19 +77,23 @@ struct Building {
     /// First bin of the page, and the bin behind its last entry.
     first: u64,
     next: u64,
-    /// Events before the page, and so far.
+    /// Events that began before the page.
     before: u64,
-    count: u64,
 }
 
 impl Building {
-    fn emit<W: Write>(&mut self, entry: &Entry, file: &mut TileFile<W>) -> io::Result<()> {
+    /// `row` events began before the entry.
+    fn emit<W: Write>(
+        &mut self,
+        entry: &Entry,
+        row: u64,
+        file: &mut TileFile<W>,
+    ) -> io::Result<()> {
         if self.page.is_empty() {
-            (self.first, self.next, self.before) = (entry.bin, entry.bin, self.count);
+            (self.first, self.next, self.before) = (entry.bin, entry.bin, row);
         }
         put(&mut self.page, self.next, entry);
         self.next = entry.bin + entry.bins;
-        self.count += entry.count;
         if self.page.len() >= PAGE { self.flush(file) } else { Ok(()) }
     }
 
@@ -111,7 +117,7 @@ pub struct LaneTiles {
     /// Busy time after the latest start, in pieces with their names: a bin ends
     /// when no more events begin in it.
     ahead: VecDeque<(u64, u64, u32)>,
-    /// Events so far.
+    /// Events so far, without the one that is being added.
     count: u64,
 }
 
@@ -136,10 +142,8 @@ impl LaneTiles {
             let edge = self.covered.max(start);
             ((edge >> finest) + 1) << finest
         };
-        let count = self.count;
         let fresh = (wanted..finest).map(|shift| Building {
             level: Level { shift, from, pages: Vec::new() },
-            count,
             ..Building::default()
         });
         self.levels.splice(0..0, fresh);
@@ -157,9 +161,9 @@ impl LaneTiles {
         let from = start.max(self.covered);
         let fresh = end.saturating_sub(from);
         self.covered = self.covered.max(end);
-        self.count += 1;
         self.advance(start, file)?;
         self.feed(start, start, name, 1, file)?;
+        self.count += 1;
         if fresh > 0 {
             self.ahead.push_back((from, end, name));
         }
@@ -223,9 +227,12 @@ impl LaneTiles {
             if level.open.any && level.open.bin != bin {
                 self.close(at, file)?;
             }
+            let row = self.count;
             let Some(level) = self.levels.get_mut(at) else { return Ok(()) };
             let open = &mut level.open;
-            (open.bin, open.any) = (bin, true);
+            if !open.any {
+                (open.bin, open.row, open.any) = (bin, row, true);
+            }
             open.count += count;
             if count > 0 {
                 open.name(name, 0);
@@ -247,7 +254,7 @@ impl LaneTiles {
             if full > 1 {
                 let entry = Entry { bin: bin + 1, bins: full, count: 0, busy: 0, name };
                 if let Some(level) = self.levels.get_mut(at) {
-                    level.emit(&entry, file)?;
+                    level.emit(&entry, row, file)?;
                 }
                 let next = edge + (full << shift);
                 self.add(at + 1, start, next, name, 0, file)?;
@@ -274,7 +281,7 @@ impl LaneTiles {
             busy: open.busy,
             name: most.map_or(u32::MAX, |(name, _)| *name),
         };
-        level.emit(&entry, file)?;
+        level.emit(&entry, open.row, file)?;
         let above = at + 1;
         let Some(parent) = self.levels.get(above) else { return Ok(()) };
         let bin = open.bin >> 1;
@@ -283,7 +290,9 @@ impl LaneTiles {
         }
         if let Some(parent) = self.levels.get_mut(above) {
             let to = &mut parent.open;
-            (to.bin, to.any) = (bin, true);
+            if !to.any {
+                (to.bin, to.row, to.any) = (bin, open.row, true);
+            }
             to.count += open.count;
             to.busy += open.busy;
             for (name, busy) in &open.names {
