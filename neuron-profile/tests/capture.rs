@@ -259,7 +259,20 @@ fn what_cannot_be_run_is_told_in_one_line() {
     assert_eq!(lab.files(), ["lines", "short"]);
 }
 
-/// A program that spins is cut short by the first signal.
+/// A program that stands still leaves its trace up to there.
+#[test]
+fn a_deadlock_leaves_its_trace() {
+    let lab = Lab::new();
+    let (_, make) = SAMPLES.iter().find(|(name, _)| *name == "deadlock").unwrap();
+    fs::write(lab.dir().join("deadlock.neff"), make().unwrap().built.bytes).unwrap();
+    let (code, out, err) = lab.capture(&["-n", "deadlock.neff"]);
+    assert_eq!((code, out.as_str()), (Some(1), ""));
+    assert!(err.contains("waits for") && err.lines().count() == 1, "{err}");
+    let metrics = lab.metrics("deadlock.neff", "profile.ntff");
+    assert!(metrics["trace_count"].as_u64().unwrap() > 0);
+}
+
+/// Executions end with the first signal, and what was traced is whole.
 #[test]
 fn ctrl_c_ends_a_capture() {
     let lab = Lab::new();

@@ -202,8 +202,11 @@ fn what_a_timeline_shows_is_what_the_tables_hold() {
             let (_, table) = rows.iter().find(|(table, _)| *table == lane["table"]).unwrap();
             let first = lane["first_row"].as_u64().unwrap() as usize;
             let own = &table[first..first + lane["rows"].as_u64().unwrap() as usize];
-            let span =
-                |row: &Value| (row["start_ts"].as_u64().unwrap(), row["end_ts"].as_u64().unwrap());
+            let own: Vec<(u64, u64, u64)> = own
+                .iter()
+                .map(|row| ["start_ts", "end_ts", "row"].map(|key| row[key].as_u64().unwrap()))
+                .map(|[start, end, row]| (start, end, row))
+                .collect();
             for (row, busy, column, count, _) in columns {
                 let begin = start + u64::from(column) * column_ns;
                 let end = begin + column_ns;

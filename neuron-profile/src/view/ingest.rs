@@ -5,6 +5,8 @@ use std::path::Path;
 use anyhow::Context as _;
 use neuron_core::neff::doc::Target;
 use neuron_core::neff::{self, Neff, Report};
+use neuron_core::ntff::messages::NtffInfo;
+use npu::time::SIMULATED;
 use profile_engine::{Capture, Options};
 use profile_store::disk::content_id;
 use profile_store::{Error, Labels, Settings, ingest};
@@ -57,7 +59,7 @@ pub(super) fn run(
         execution,
         labels,
         usage,
-        simulated: simulated(neff),
+        simulated: simulated(neff, &capture.info),
     };
     // The length of the trace is known in time, not in events.
     let bar = output::progress("ingest", 100, false);
@@ -83,8 +85,11 @@ fn label(args: &Args, labels: &mut Labels) {
     labels.tags.dedup();
 }
 
-/// The program is of the software NeuronCore.
-fn simulated(neff: &Neff<'_>) -> bool {
+/// The program is of the software NeuronCore, or the trace.
+fn simulated(neff: &Neff<'_>, info: &NtffInfo) -> bool {
+    if info.neuron_runtime_version.as_ref().is_some_and(|v| v.git_hash == SIMULATED) {
+        return true;
+    }
     let mut report = Report::new(neff::Mode::Lenient);
     let model = neff::Model::read(neff, &mut report);
     model.is_ok_and(|model| model.target() == Some(Target::Simulator))

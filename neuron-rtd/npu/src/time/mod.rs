@@ -120,7 +120,7 @@ mod throttle;
 mod transfers;
 
 pub(crate) use legal::Faults;
-pub use ntff::{FileInfo, Trace, write_ntff};
+pub use ntff::{FileInfo, SIMULATED, Trace, write_ntff};
 pub use parameters::{
     ArrayCost, Class, CollectiveCost, DescriptorCost, DmaCost, Parameters, Ps, ThrottleRule, Work,
 };
