@@ -1,7 +1,7 @@
 //! `neff run`: runs a NEFF on the software NeuronCore.
 
 mod fill;
-mod npy;
+pub(crate) mod npy;
 mod numerical;
 mod outputs;
 mod timing;
@@ -69,7 +69,7 @@ pub(super) struct Args {
 }
 
 /// A file that gets its name when it is whole, readable as the user's mask says.
-fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
+pub(crate) fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
     tempfile::Builder::new()
         .prefix(".neff-run-")
         .permissions(Permissions::from_mode(0o666))
@@ -194,7 +194,7 @@ fn inputs(args: &Args, program: &Program) -> anyhow::Result<Tensors> {
             bail!("there is no input {}; there are {}", shown(name), names.join(", "));
         };
         let file = FileBytes::open(Path::new(path))?;
-        let data = npy::data(path, &file, tensor)?;
+        let data = npy::data(path, &file, &(*tensor).into())?;
         if tensors.insert(name.clone(), data).is_some() {
             bail!("input {} is given twice", shown(name));
         }

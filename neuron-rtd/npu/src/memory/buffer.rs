@@ -28,6 +28,12 @@ fn page(bytes: &[u8]) -> Arc<[u8]> {
     Arc::from(bytes)
 }
 
+/// A page to be written whole: what is in it is not told.
+fn any_page(size: usize) -> Arc<[u8]> {
+    let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    spare.filter(|page| page.len() == size).unwrap_or_else(|| Arc::from(vec![0; size]))
+}
+
 impl Drop for Buffer {
     fn drop(&mut self) {
         let pages = std::mem::take(&mut self.pages).into_values();
@@ -147,6 +153,33 @@ impl Buffer {
         Ok(())
     }
 
+    /// Fills the whole buffer, page by page: `read` puts the bytes that begin at
+    /// an offset into a page, which saves a copy of them.
+    ///
+    /// # Errors
+    ///
+    /// What `read` says; then the buffer holds a part.
+    pub(crate) fn fill<E>(
+        &mut self,
+        mut read: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for number in 0..self.size.div_ceil(PAGE as u64) {
+            let (at, room) = (number * PAGE as u64, self.room(number));
+            if let Some(own) = self.pages.get_mut(&number).and_then(Arc::get_mut) {
+                read(at, own)?;
+                continue;
+            }
+            let mut page = any_page(room);
+            // a page that was kept is nobody else's
+            let Some(bytes) = Arc::get_mut(&mut page) else { continue };
+            read(at, bytes)?;
+            if self.pages.contains_key(&number) || bytes.iter().any(|byte| *byte != 0) {
+                self.pages.insert(number, page);
+            }
+        }
+        Ok(())
+    }
+
     /// All bytes.
     ///
     /// # Errors
@@ -208,6 +241,20 @@ mod tests {
         buffer.read(0, &mut read).unwrap();
         assert_eq!(buffer.to_vec().unwrap(), read);
         assert_eq!(read.iter().map(|byte| u32::from(*byte)).sum::<u32>(), 24);
+        // the whole, over pages of its own, shared ones and none
+        let old = buffer.clone();
+        for value in [7, 0, 9] {
+            let wanted: Vec<u8> = (0..size).map(|at| value * (at % 11) as u8).collect();
+            let filled = buffer.fill(|at, page| {
+                page.copy_from_slice(&wanted[at as usize..][..page.len()]);
+                if value == 9 && at > 0 { Err(at) } else { Ok(()) }
+            });
+            assert_eq!(filled, if value == 9 { Err(PAGE as u64) } else { Ok(()) });
+            if value != 9 {
+                assert_eq!(buffer.to_vec().unwrap(), wanted);
+            }
+        }
+        assert_eq!(old.to_vec().unwrap(), read);
         let buffer = Buffer::new(1 << 40);
         assert!(buffer.read((1 << 40) - 1, &mut [0; 2]).is_err());
         assert!(buffer.clone().write(-1, &[0]).is_err());

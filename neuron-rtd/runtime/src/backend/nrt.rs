@@ -149,6 +149,10 @@ impl Backend for Nrt {
         "libnrt"
     }
 
+    fn version(&self) -> Option<String> {
+        Some(format!("libnrt {}", self.library.version()))
+    }
+
     fn load(&self, image: &NodeImage<'_>) -> Result<Box<dyn Node>, Failure> {
         const PLACE: &str = "NRT:nrt_load";
         let failed = |call: &str, status: Status| {

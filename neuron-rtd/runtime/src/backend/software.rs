@@ -11,13 +11,14 @@ use neuron_core::neff::Usage;
 use neuron_core::ntff::Record;
 use neuron_core::ntff::messages::NotificationTraceType;
 use npu::time::{FileInfo, Sink, Timing, Trace, write_ntff};
-use npu::{Cancel, LoadError, Program, Stop};
+use npu::{Cancel, LoadError, Program, Source, Stop};
 
 use super::{
-    Backend, CoreCosts, Node, NodeCosts, NodeFault, NodeImage, NodeRun, NodeTensor, ProfileOrigin,
-    Tensors,
+    Backend, CoreCosts, Inputs, Node, NodeCosts, NodeFault, NodeImage, NodeRun, NodeTensor,
+    ProfileOrigin, Tensors,
 };
 use crate::failure::{Code, Failure, Subtype};
+use crate::job::Value;
 
 /// The software NeuronCore.
 #[derive(Debug, Clone, Copy, Default)]
@@ -71,6 +72,25 @@ impl Sink for Recorder<'_> {
     }
 }
 
+/// Shared memory is read straight into the memory of the device.
+impl Source for Value {
+    fn size(&self) -> u64 {
+        match self {
+            Self::Inline(data) => data.bytes().size(),
+            Self::Shared(_, bytes) => *bytes,
+            Self::Own(bytes) => bytes.size(),
+        }
+    }
+
+    fn read(&self, at: u64, into: &mut [u8]) -> Result<(), String> {
+        match self {
+            Self::Inline(data) => data.bytes().read(at, into),
+            Self::Shared(buffer, _) => buffer.read_at(at, into),
+            Self::Own(bytes) => bytes.read(at, into),
+        }
+    }
+}
+
 impl Backend for Software {
     fn name(&self) -> &'static str {
         "software NeuronCore"
@@ -108,6 +128,14 @@ impl Node for Ready {
 
     fn run_until(&self, inputs: &Tensors, cancel: &AtomicBool) -> Result<NodeRun, NodeFault> {
         match self.program.run_with(inputs, &self.limits, &mut Cancel(cancel)) {
+            Ok(outputs) => Ok(self.ran(outputs)),
+            Err(stop) => Err(self.fault(&stop)),
+        }
+    }
+
+    fn run_from(&self, inputs: Inputs<'_>, cancel: &AtomicBool) -> Result<NodeRun, NodeFault> {
+        let sources = inputs.0.iter().map(|(name, value)| (*name, value as &dyn Source)).collect();
+        match self.program.run_from(&sources, &self.limits, &mut Cancel(cancel)) {
             Ok(outputs) => Ok(self.ran(outputs)),
             Err(stop) => Err(self.fault(&stop)),
         }
