@@ -97,12 +97,12 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and 
 random\t'Floats from -1 to 1; integers, which are often indices, are 0'"
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -l seed -d 'Start of the random numbers of --fill random' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -s o -l output -d 'Write each output to a .npy file in this folder, which is made' -r -F
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -l node -d 'Node to run, by its kelf member, of a file with several' -r
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -l trace -d 'Write the trace that a device would have written to this file' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -l node -d 'Node to run, by its kelf member, of a file with several; nodes of the CPU are not run' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -l trace -d 'Write the trace that a device would have written to this file, also of a run that stops' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -l format -d 'Form of the result' -r -f -a "text\t'For people'
 json\t'One JSON document'"
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -l timing-only -d 'Skip the arithmetic: time and counts only, inputs that are not given are 0'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -l no-timing -d 'Skip the timing: outputs only'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -l no-timing -d 'Skip the timing: outputs and numerical errors only'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from run" -s V -l version -d 'Print version'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and __fish_seen_subcommand_from help" -f -a "info" -d 'Show header, inputs and outputs, and programs'

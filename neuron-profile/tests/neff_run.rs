@@ -6,7 +6,7 @@
 mod support;
 
 use neuron_builder::models::SAMPLES;
-use neuron_core::neff::Npy;
+use neuron_core::neff::{Builder, Neff, Npy, Options};
 use npu::number::Element;
 use serde_json::Value;
 use std::fs;
@@ -145,6 +145,32 @@ fn damaged_files_do_not_run() {
         assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{rule}");
         assert!(err.contains(rule) && err.lines().count() == 1, "{err}");
     }
+    // a program that cannot be read is told once
+    let bad = |definition: &mut Vec<u8>| {
+        let mut value: Value = serde_json::from_slice(definition).unwrap();
+        value["var"]["x"]["size"] = (-1).into();
+        *definition = serde_json::to_vec(&value).unwrap();
+    };
+    fs::write(folder.path().join("a.neff"), with_member(&whole, "sg00/def.json", bad)).unwrap();
+    let output = tool(folder.path(), &["run", "a.neff", "--fill", "random"]);
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(err.matches("sg00/def.json").count(), 1, "{err}");
+}
+
+/// A copy of a NEFF with one member changed.
+fn with_member(file: &[u8], member: &str, change: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
+    let neff = Neff::open(file, &Options::lenient().holding_all()).unwrap();
+    let mut builder = Builder::with_header(neff.header.clone());
+    for found in neff.members().iter().filter(|found| !found.name().ends_with('/')) {
+        let mut body = neff.body(found.name()).unwrap().unwrap().into_owned();
+        if found.name() == member {
+            change(&mut body);
+        }
+        builder.add(found.name(), body).unwrap();
+    }
+    let mut out = Vec::new();
+    builder.write(&mut out).unwrap();
+    out
 }
 
 fn sample(folder: &Path, name: &str) {

@@ -23,7 +23,7 @@ use crate::time::Faults;
 #[non_exhaustive]
 pub enum LoadError {
     /// The file is no NEFF, or a broken one.
-    #[error("{0}")]
+    #[error(transparent)]
     Neff(#[from] Problem),
     /// The file is for hardware that no sheet describes.
     #[error("NEFF: the target is not known; give a file for v1, v2, v3 or v4")]

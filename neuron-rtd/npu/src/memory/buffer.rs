@@ -173,7 +173,7 @@ impl Buffer {
             // a page that was kept is nobody else's
             let Some(bytes) = Arc::get_mut(&mut page) else { continue };
             read(at, bytes)?;
-            if self.pages.contains_key(&number) || bytes.iter().any(|byte| *byte != 0) {
+            if self.pages.contains_key(&number) || !is_zero(bytes) {
                 self.pages.insert(number, page);
             }
         }
