@@ -26,7 +26,8 @@ const BETWEEN: usize = ARRAY + 2;
 /// What the array holds, and room for one product.
 #[derive(Debug, Clone)]
 pub(crate) struct Array {
-    /// By panel of [`PANEL`] columns, [`BETWEEN`] apart, then by row.
+    /// By panel of [`PANEL`] columns, [`BETWEEN`] apart, then by row; none until
+    /// the array is used, as many programs do not use it.
     weights: Vec<Weights>,
     /// The last load was a HIGH pass, so that the products of its rows are in
     /// the LOW pass before it.
@@ -47,7 +48,7 @@ pub(crate) struct Array {
 impl Default for Array {
     fn default() -> Self {
         Self {
-            weights: vec![[0.0; PANEL]; BETWEEN * ARRAY / PANEL],
+            weights: Vec::new(),
             high: [false; ARRAY],
             host: Host::default(),
             room: Room::default(),
@@ -60,6 +61,13 @@ impl Default for Array {
 }
 
 impl Array {
+    /// Zeros as weights, if there are none yet.
+    fn ready(&mut self) {
+        if self.weights.is_empty() {
+            self.weights = vec![[0.0; PANEL]; BETWEEN * ARRAY / PANEL];
+        }
+    }
+
     /// Puts the weights of these rows side by side into `picked`.
     fn pick(&mut self, active: &[(usize, usize)]) {
         self.picked.clear();
@@ -104,6 +112,7 @@ pub(super) fn load(array: &mut Array, reach: Reach<'_>, body: &LoadWeights) -> R
 
 /// Puts weights into the array, the elements of each row in reverse.
 fn set(array: &mut Array, memory: &OnChip, src: &Operand, row: usize, column: usize) {
+    array.ready();
     let (columns, element) = (src.elements(), src.element());
     let panels = array.weights.get_mut(column / PANEL * BETWEEN + row..).unwrap_or_default();
     if let (Some((bytes, stride)), true) = (src.rows_backwards(memory), Host::packs(element)) {
@@ -143,6 +152,7 @@ pub(super) fn multiply(
     errors: &mut Errors,
     body: &MatMul,
 ) -> Result<(), Fault> {
+    array.ready();
     let reach = Reach { memory, engine: Engine::Pe };
     let src = reach.find(&body.src, body.rows, body.src_type)?;
     let transpose = match body.transpose_mode {
