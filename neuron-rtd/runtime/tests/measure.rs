@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use neuron_core::ntff::{Options, Reader};
 use neuron_core::uapi::nds::core_counter as id;
-use rtd_runtime::backend::{NodeFault, NodeImage, NodeRun, NodeTensor, ProfileOrigin, Tensors};
+use rtd_runtime::backend::{
+    NodeFault, NodeImage, NodeRun, NodeTensor, ProfileOrigin, Profiled, Tensors,
+};
 use rtd_runtime::{
     Backend, Code, Data, Failure, Input, LoadParams, Quiet, Request, Runtime, Settings, Software,
 };
@@ -197,13 +199,8 @@ impl rtd_runtime::backend::Node for EndlessNode {
         self.inner.run(inputs)
     }
 
-    fn profile(
-        &self,
-        inputs: &Tensors,
-        _origin: &ProfileOrigin,
-        cancel: &AtomicBool,
-    ) -> Result<(NodeRun, Vec<u8>), NodeFault> {
-        Ok((self.run_until(inputs, cancel)?, b"late".to_vec()))
+    fn profile(&self, inputs: &Tensors, _origin: &ProfileOrigin, cancel: &AtomicBool) -> Profiled {
+        Profiled { run: self.run_until(inputs, cancel), trace: Some(b"late".to_vec()) }
     }
 }
 

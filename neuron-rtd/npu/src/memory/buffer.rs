@@ -50,6 +50,12 @@ impl Drop for Buffer {
     }
 }
 
+/// Whether all bytes are 0: a line of the host's cache at a time, without
+/// branches in it.
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.chunks(64).all(|line| line.iter().fold(0, |all, byte| all | byte) == 0)
+}
+
 /// Bytes that read as zero until they are written.
 #[derive(Debug, Clone, Default)]
 pub struct Buffer {
@@ -74,7 +80,8 @@ impl Buffer {
         usize::try_from(left).map_or(PAGE, |left| left.min(PAGE))
     }
 
-    fn check(&self, offset: i64, length: usize) -> Result<u64, Fault> {
+    /// The first byte of a range that lies in the buffer.
+    pub(crate) fn check(&self, offset: i64, length: usize) -> Result<u64, Fault> {
         let range = || {
             let start = u64::try_from(offset).ok()?;
             let end = start.checked_add(u64::try_from(length).ok()?)?;
@@ -130,7 +137,7 @@ impl Buffer {
                     Some(bytes) => bytes.copy_from_slice(now),
                     None => *bytes = page(now),
                 },
-                None if now.iter().all(|byte| *byte == 0) => {}
+                None if is_zero(now) => {}
                 None if now.len() == PAGE => {
                     self.pages.insert(number, page(now));
                 }

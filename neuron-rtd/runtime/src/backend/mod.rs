@@ -97,6 +97,22 @@ pub struct ProfileOrigin {
     pub instance: String,
 }
 
+/// A run of a node and its profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profiled {
+    /// How it ended.
+    pub run: Result<NodeRun, NodeFault>,
+    /// Its NTFF; of a run that stopped, up to then, where the backend can.
+    pub trace: Option<Vec<u8>>,
+}
+
+impl Profiled {
+    /// A run that failed and left nothing.
+    pub const fn failed(fault: NodeFault) -> Self {
+        Self { run: Err(fault), trace: None }
+    }
+}
+
 /// Why a run of a node failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeFault {
@@ -154,17 +170,13 @@ pub trait Node: Send + Sync + fmt::Debug {
     }
 
     /// As [`Self::run_until`], with an NTFF of the run.
-    ///
-    /// # Errors
-    ///
-    /// What stopped it, or that the backend makes no profiles.
     fn profile(
         &self,
         _inputs: &Tensors,
         _origin: &ProfileOrigin,
         _cancel: &AtomicBool,
-    ) -> Result<(NodeRun, Vec<u8>), NodeFault> {
-        Err(NodeFault {
+    ) -> Profiled {
+        Profiled::failed(NodeFault {
             code: Code::Fail,
             subtype: Subtype::Runtime,
             text: "this backend makes no profiles".to_owned(),

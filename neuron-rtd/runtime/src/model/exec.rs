@@ -96,10 +96,10 @@ impl Model {
                 let result = if self.is_captured(job.cookie) {
                     let inputs = inputs.into_tensors()?;
                     let profile = node.profile(&inputs, &self.origin(), run.given_up());
-                    profile.map(|(done, trace)| {
+                    if let Some(trace) = profile.trace {
                         self.add_trace(job.cookie, trace);
-                        done
-                    })
+                    }
+                    profile.run
                 } else {
                     node.run_from(inputs, run.given_up())
                 };

@@ -264,6 +264,13 @@ impl Model {
         self.say(Level::Error, "NMGR:exec_wait", &text);
     }
 
+    /// Cuts short what runs now.
+    pub(crate) fn give_up(&self) {
+        if let Some(run) = &self.live().run {
+            run.give_up();
+        }
+    }
+
     /// The time of an inference is over.
     pub(crate) fn timed_out(&self, job: &Arc<Job>) {
         let text = format!(

@@ -275,7 +275,10 @@ fn ports(
     let inputs = graph.arg_nodes.iter().zip(listed(Usage::Input));
     let inputs = inputs.map(|(node, tensor)| port(tensor, *node, 0)).collect::<Result<_, _>>()?;
     let outputs = heads.iter().zip(listed(Usage::Output));
+    // A node for a logical core of two lists the output of both, which is one.
+    let mut seen = std::collections::HashSet::new();
     let outputs = outputs
+        .filter(|((node, _), tensor)| seen.insert((*node, tensor.name.clone())))
         .map(|((node, output), tensor)| port(tensor, *node, *output))
         .collect::<Result<_, _>>()?;
     Ok((inputs, outputs))
