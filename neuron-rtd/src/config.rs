@@ -53,7 +53,7 @@ pub const PARAMETERS: &[Parameter] = &[
     flag("init_config.drop_all_capabilities", true, "accepted; this daemon needs no capability"),
     number("num_hugepages_per_device", (128, 0, 65_536), "accepted; no huge page is used"),
     number("model_cache_count", (0, 0, 65_536), "accepted; no NEFF is unpacked to disk"),
-    flag("io_dma_data_host", false, "accepted; inputs are staged in host memory"),
+    flag("io_dma_data_host", false, "accepted; inputs are staged nowhere"),
     number("rtd.timeout_sec", (2, 1, 86_400), "seconds of an inference where load says nothing"),
     number("rtd.ninfer", (4, 1, 1024), "inferences in flight where load says nothing"),
     number("rtd.max_neff_bytes", (8 << 30, 1 << 10, 1 << 40), "largest NEFF"),

@@ -26,7 +26,8 @@ const BETWEEN: usize = ARRAY + 2;
 /// What the array holds, and room for one product.
 #[derive(Debug, Clone)]
 pub(crate) struct Array {
-    /// By panel of [`PANEL`] columns, [`BETWEEN`] apart, then by row.
+    /// By panel of [`PANEL`] columns, [`BETWEEN`] apart, then by row; none until
+    /// the array is used, as many programs do not use it.
     weights: Vec<Weights>,
     /// The last load was a HIGH pass, so that the products of its rows are in
     /// the LOW pass before it.
@@ -47,7 +48,7 @@ pub(crate) struct Array {
 impl Default for Array {
     fn default() -> Self {
         Self {
-            weights: vec![[0.0; PANEL]; BETWEEN * ARRAY / PANEL],
+            weights: Vec::new(),
             high: [false; ARRAY],
             host: Host::default(),
             room: Room::default(),
@@ -60,6 +61,13 @@ impl Default for Array {
 }
 
 impl Array {
+    /// Zeros as weights, if there are none yet.
+    fn ready(&mut self) {
+        if self.weights.is_empty() {
+            self.weights = vec![[0.0; PANEL]; BETWEEN * ARRAY / PANEL];
+        }
+    }
+
     /// Puts the weights of these rows side by side into `picked`.
     fn pick(&mut self, active: &[(usize, usize)]) {
         self.picked.clear();
@@ -108,6 +116,7 @@ pub(super) fn load(state: &mut State, body: &LoadWeights) -> Result<(), Fault> {
 
 /// Puts weights into the array, the elements of each row in reverse.
 fn set(array: &mut Array, memory: &OnChip, src: &Operand, row: usize, column: usize) {
+    array.ready();
     let (columns, element) = (src.elements(), src.element());
     let panels = array.weights.get_mut(column / PANEL * BETWEEN + row..).unwrap_or_default();
     if let (Some((bytes, stride)), true) = (src.rows_backwards(memory), Host::packs(element)) {
@@ -142,6 +151,7 @@ fn check_mode(mode: Fp32Mode, dtype: Dtype, fp32: &[Fp32Mode]) -> Result<(), Fau
 
 /// MATMUL: dst\[m, n\] (+)= sum over k of weights\[k, m\] x src\[k, n\].
 pub(super) fn multiply(state: &mut State, body: &MatMul) -> Result<(), Fault> {
+    state.array.ready();
     let reach = state.reach(Engine::Pe);
     let src = reach.find(&body.src, body.rows, body.src_type)?;
     let transpose = match body.transpose_mode {

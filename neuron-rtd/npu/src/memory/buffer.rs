@@ -30,8 +30,10 @@ fn page(bytes: &[u8]) -> Arc<[u8]> {
 
 /// A page to be written whole: what is in it is not told.
 fn any_page(size: usize) -> Arc<[u8]> {
-    let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    spare.filter(|page| page.len() == size).unwrap_or_else(|| Arc::from(vec![0; size]))
+    // all that are kept have this size
+    let pop = || SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let spare = if size == PAGE { pop() } else { None };
+    spare.unwrap_or_else(|| Arc::from(vec![0; size]))
 }
 
 impl Drop for Buffer {
