@@ -267,7 +267,7 @@ fn a_deadlock_leaves_its_trace() {
     fs::write(lab.dir().join("deadlock.neff"), make().unwrap().built.bytes).unwrap();
     let (code, out, err) = lab.capture(&["-n", "deadlock.neff"]);
     assert_eq!((code, out.as_str()), (Some(1), ""));
-    assert!(err.contains("waits for") && err.lines().count() == 1, "{err}");
+    assert!(err.contains(": deadlock: core 0 ACT slot 2") && err.lines().count() == 1, "{err}");
     let metrics = lab.metrics("deadlock.neff", "profile.ntff");
     assert!(metrics["trace_count"].as_u64().unwrap() > 0);
 }

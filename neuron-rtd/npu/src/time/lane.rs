@@ -5,12 +5,18 @@
 //! reckoned as if its data stood ready when a record begins; see
 //! [`ArrayState`].
 
+use std::collections::VecDeque;
+
 use neuron_core::isa::{Engine, Opcode};
 
 use super::operands::Extent;
 use super::parameters::{Class, Parameters, Ps, by_engine};
 use super::plan::{Kind, Plan};
 use super::throttle::Throttle;
+
+/// Dispatched work that waits to be counted, at most: more than a device has
+/// under way.
+const MOST_LATER: usize = 64;
 
 /// Times of the array, out of its cycles.
 #[derive(Debug, Clone, Copy)]
@@ -82,8 +88,10 @@ pub(super) struct Lane {
     oldest: usize,
     /// Time that instructions took, without overlaps, and until when it is
     /// counted.
-    pub(super) busy: Ps,
+    busy: Ps,
     counted: Ps,
+    /// Work that is dispatched and not counted yet, by start.
+    later: VecDeque<(Ps, Ps)>,
     pub(super) last_end: Ps,
     pub(super) count: u64,
 }
@@ -129,6 +137,7 @@ impl Lane {
             oldest: 0,
             busy: 0,
             counted: 0,
+            later: VecDeque::new(),
             last_end: 0,
             count: 0,
         }
@@ -224,12 +233,39 @@ impl Lane {
         }
     }
 
+    /// Counts time as worked; calls come in the order of starts.
+    fn cover(&mut self, start: Ps, end: Ps) {
+        self.busy += end.saturating_sub(start.max(self.counted));
+        self.counted = self.counted.max(end);
+    }
+
+    /// Time in which it worked.
+    pub(super) fn worked(&mut self) -> Ps {
+        while let Some((start, end)) = self.later.pop_front() {
+            self.cover(start, end);
+        }
+        self.busy
+    }
+
     /// Counts an instruction. EVENT_SEMAPHORE is no work, as in the active time
     /// of the vendor's exports.
     pub(super) fn account(&mut self, span: &Span, plan: &Plan<'_>) {
-        if plan.instruction.header.opcode != Opcode::EVENT_SEMAPHORE {
-            self.busy += span.end.saturating_sub(span.start.max(self.counted));
-            self.counted = self.counted.max(span.end);
+        if matches!(plan.kind, Kind::Descriptors) {
+            // Software makes them some time after the dispatch; what the engine
+            // does until then comes before.
+            self.later.push_back((span.start, span.end));
+            if self.later.len() > MOST_LATER
+                && let Some((start, end)) = self.later.pop_front()
+            {
+                self.cover(start, end);
+            }
+        } else if plan.instruction.header.opcode != Opcode::EVENT_SEMAPHORE {
+            while let Some((start, end)) =
+                self.later.pop_front_if(|(start, _)| *start <= span.start)
+            {
+                self.cover(start, end);
+            }
+            self.cover(span.start, span.end);
         }
         self.last_end = self.last_end.max(span.end);
         self.count += 1;

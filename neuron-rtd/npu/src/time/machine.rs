@@ -186,10 +186,10 @@ impl<'p> Machine<'p, '_> {
             rings.push(core.rings.names().to_vec());
             for (lane, (busy, count)) in core
                 .lanes
-                .iter()
+                .iter_mut()
                 .zip(core.counts.busy.iter_mut().zip(&mut core.counts.instructions))
             {
-                (*busy, *count) = (lane.busy, lane.count);
+                (*busy, *count) = (lane.worked(), lane.count);
             }
             counts.push(core.counts);
         }
