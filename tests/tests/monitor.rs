@@ -42,6 +42,8 @@ impl Ended {
 struct Lab {
     dir: tempfile::TempDir,
     kind: &'static str,
+    /// Physical cores of a logical one, where it is not the default.
+    lnc: Option<&'static str>,
 }
 
 impl Lab {
@@ -55,6 +57,9 @@ impl Lab {
             .env_remove("NEURON_LOGICAL_NC_CONFIG")
             .current_dir(self.dir.path())
             .stdin(Stdio::null());
+        if let Some(lnc) = self.lnc {
+            command.env("NEURON_LOGICAL_NC_CONFIG", lnc);
+        }
         command
     }
 
@@ -94,8 +99,9 @@ fn report<'a>(record: &'a Value, path: &str) -> &'a Value {
     path.split('.').fold(report, |value, key| &value[key])
 }
 
-fn the_stream_is_true(kind: &'static str) {
-    let lab = Lab { dir: tempfile::tempdir().unwrap(), kind };
+/// `cores` is the number of logical cores that are to be seen.
+fn the_stream_is_true(kind: &'static str, lnc: Option<&'static str>, cores: usize) {
+    let lab = Lab { dir: tempfile::tempdir().unwrap(), kind, lnc };
     let (_, make) = SAMPLES.iter().find(|(name, _)| *name == "mlp").unwrap();
     let sample = make().unwrap();
     std::fs::write(lab.dir.path().join("mlp.neff"), &sample.built.bytes).unwrap();
@@ -107,8 +113,10 @@ fn the_stream_is_true(kind: &'static str) {
     }
     let daemon = lab.daemon();
     let mut monitor = lab.command("neuron-monitor");
+    // The daemon shows its counters once a second: in a shorter period a second
+    // of work would be more than all of the time.
     let mut monitor =
-        Ended(monitor.args(["--period", "250ms"]).stdout(Stdio::piped()).spawn().unwrap());
+        Ended(monitor.args(["--period", "1s"]).stdout(Stdio::piped()).spawn().unwrap());
     let lines = BufReader::new(monitor.0.stdout.take().unwrap()).lines();
     let reader = std::thread::spawn(move || -> Vec<Value> {
         lines.map_while(Result::ok).map(|line| serde_json::from_str(&line).unwrap()).collect()
@@ -144,6 +152,28 @@ fn the_stream_is_true(kind: &'static str) {
     assert!(held > 0, "{charged}");
     assert_eq!(used["neuron_device"], held, "{kind}: {used}");
 
+    let hardware = &last["neuron_hardware_info"];
+    let physical = if kind.starts_with("trn2") { 8 } else { cores as u64 };
+    assert_eq!(hardware["neuroncore_per_device_count"], cores, "{hardware}");
+    assert_eq!(hardware["logical_neuroncore_config"], physical / cores as u64, "{hardware}");
+    let in_use = report(last, "neuroncore_counters.neuroncores_in_use").as_object().unwrap();
+    assert_eq!(in_use.len(), cores, "{kind}");
+    for (index, core) in in_use {
+        let shown = core["v3d"].as_object();
+        assert_eq!(shown.is_some(), physical > cores as u64, "{kind}: {core}");
+        let first = index.parse::<u64>().unwrap() * 2;
+        let mean = |cores: &serde_json::Map<String, Value>| -> f64 {
+            let names = [first, first + 1].map(|number| format!("nc_v3.{number}"));
+            assert_eq!(cores.keys().collect::<Vec<_>>(), names.iter().collect::<Vec<_>>());
+            let each = cores.values().map(|core| core["neuroncore_utilization"].as_f64().unwrap());
+            each.sum::<f64>() / 2.0
+        };
+        if let Some(shown) = shown {
+            let whole = core["neuroncore_utilization"].as_f64().unwrap();
+            assert!((mean(shown) - whole).abs() < 0.01, "{core}");
+        }
+    }
+
     // Busy seconds by the stream and by the driver, within 2 points of the time.
     let path = "neuroncore_counters.neuroncores_in_use.0.neuroncore_utilization";
     let (mut busy, mut seconds) = (0.0, 0.0);
@@ -161,15 +191,20 @@ fn the_stream_is_true(kind: &'static str) {
 
 #[test]
 fn the_stream_is_true_on_inf1() {
-    the_stream_is_true("inf1.xlarge");
+    the_stream_is_true("inf1.xlarge", None, 4);
 }
 
 #[test]
 fn the_stream_is_true_on_trn1() {
-    the_stream_is_true("trn1.2xlarge");
+    the_stream_is_true("trn1.2xlarge", None, 2);
 }
 
 #[test]
 fn the_stream_is_true_on_trn2() {
-    the_stream_is_true("trn2.3xlarge");
+    the_stream_is_true("trn2.3xlarge", None, 4);
+}
+
+#[test]
+fn the_stream_is_true_on_trn2_with_single_cores() {
+    the_stream_is_true("trn2.3xlarge", Some("1"), 8);
 }
