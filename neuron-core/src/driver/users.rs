@@ -51,11 +51,14 @@ struct Missing {
     bdf: bool,
 }
 
+/// A process's datastore, where it has one.
+type Store = Option<Result<Datastore, Malformed>>;
+
 #[derive(Debug)]
 struct Read {
     connected: Option<Vec<u32>>,
     bdf: Option<Bdf>,
-    users: io::Result<Vec<(AppInfo, Option<Result<Datastore, Malformed>>)>>,
+    users: io::Result<Vec<(AppInfo, Store)>>,
 }
 
 /// The devices this process is attached to, by node number.
@@ -283,11 +286,7 @@ fn ask_attached(device: &dyn AttachedNode, missing: Missing, extent: Extent) -> 
 
 /// The datastore of a process. It can end between the two questions; then it
 /// has none any more and is shown as it was listed.
-fn ask_datastore(
-    device: &dyn AttachedNode,
-    pid: u32,
-    extent: Extent,
-) -> Option<Result<Datastore, Malformed>> {
+fn ask_datastore(device: &dyn AttachedNode, pid: u32, extent: Extent) -> Store {
     thread_local! {
         // Cleared only where that is needed: clearing costs as much as reading.
         static BYTES: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };

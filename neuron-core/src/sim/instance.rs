@@ -203,7 +203,7 @@ impl Sim {
 
     /// Whether the state file is still the one of a stamp.
     pub(super) fn is_still(&self, stamp: Stamp) -> bool {
-        stat(&self.dir.join("state.json")).is_ok_and(|stat| Stamp::of(&stat) == stamp)
+        stat(self.dir.join("state.json")).is_ok_and(|stat| Stamp::of(&stat) == stamp)
     }
 
     /// Changes the state under the lock, after dead processes were taken off.

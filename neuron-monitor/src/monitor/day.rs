@@ -129,7 +129,8 @@ fn work(hours: u64) {
             done += application.completed;
             drop(std::mem::replace(&mut application, Application::begin(&sim)));
         }
-        if records == AN_HOUR {
+        // After the first has ended: its counts are among the totals then.
+        if records == AN_HOUR * 3 / 2 {
             held_before = Some(held(dir.path()));
         }
         application.work(nanos);
@@ -144,7 +145,7 @@ fn work(hours: u64) {
     let (before, after) = (held_before.unwrap(), held(dir.path()));
     assert_eq!((after.descriptors, after.files), (before.descriptors, before.files));
     assert!(after.resident < before.resident + (1 << 20), "{before:?} {after:?}");
-    assert!(after.state < before.state + 400, "{before:?} {after:?}");
+    assert!(after.state < before.state + 200, "{before:?} {after:?}");
     assert!(after.recordings < 3 * (300 << 10), "{after:?}");
 }
 
