@@ -6,6 +6,7 @@ mod npu;
 mod python;
 mod rtd;
 mod stats;
+mod top;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -23,6 +24,8 @@ pub(crate) enum Bench {
     Formats,
     /// The software NeuronCore against NumPy and onnxruntime.
     Npu(npu::Options),
+    /// neuron-top against htop and bottom: processor time, memory, answers to keys.
+    Top(top::Options),
     /// The runtime daemon against a bare tonic server and a Python one.
     Rtd(rtd::Options),
 }
@@ -41,6 +44,7 @@ pub(crate) fn run(bench: &Bench) -> Result<()> {
         Bench::Monitor(options) => monitor::run(options),
         Bench::Npu(options) => npu::run(options),
         Bench::Rtd(options) => rtd::run(options),
+        Bench::Top(options) => top::run(options),
         Bench::Formats => {
             let core = ["-p", "neuron-core", "--features", "neff,ntff,isa,sources", "--benches"];
             Run::cargo("bench").args(core).run()?;
