@@ -1,7 +1,7 @@
 //! The loop: reads what is due and hands each record on.
 
 #[cfg(test)]
-mod day;
+mod tests;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;

@@ -72,8 +72,8 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 fn add_long_stages(stages: &mut Stages) {
     stages.run("static libc", static_libc::run);
     stages.run("a day of neuron-monitor", || {
-        let test = ["-p", "neuron-monitor", "--lib", "a_day", "--", "--ignored"];
-        Run::cargo("test").arg("--quiet").args(test).run()
+        let test = ["--quiet", "-p", "neuron-monitor", "--lib", "hours_of_operation"];
+        Run::cargo("test").args(test).env("NEURON_TESTS_HOURS", "24").run()
     });
     if root().join("xtask/src/fuzz.rs").exists() {
         stages.run("fuzz", || {

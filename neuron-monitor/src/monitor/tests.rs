@@ -149,14 +149,9 @@ fn work(hours: u64) {
     assert!(after.recordings < 3 * (300 << 10), "{after:?}");
 }
 
+/// `cargo xtask test --full` asks for 24.
 #[test]
-fn two_hours() {
-    work(2);
-}
-
-/// By `cargo xtask test --full`.
-#[test]
-#[ignore = "takes a minute or more"]
-fn a_day() {
-    work(24);
+fn hours_of_operation() {
+    let hours = std::env::var("NEURON_TESTS_HOURS").ok();
+    work(hours.map_or(2, |hours| hours.parse().unwrap()));
 }
