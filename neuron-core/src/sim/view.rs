@@ -64,8 +64,9 @@ impl View {
             state.devices.iter().flat_map(|d| &d.processes).map(|p| p.id).collect();
         let known = attached.iter().filter(|id| witness.knows(**id));
         let known = known.map(|id| id.pid.to_string()).collect();
-        let all = attached.iter().copied().chain(state.marks.values().copied());
-        let source = stamp.and_then(|stamp| Some((stamp, Watch::of(all)?)));
+        let all: BTreeSet<ProcessId> =
+            attached.iter().chain(state.marks.values()).copied().collect();
+        let source = stamp.and_then(|stamp| Some((stamp, Watch::of(all.into_iter())?)));
         let shared = Arc::new(Shared { known, source, datastores: Mutex::default() });
         Ok(Self { sim: sim.clone(), state: Arc::new(state), host, shared })
     }
