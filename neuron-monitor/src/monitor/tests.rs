@@ -104,7 +104,7 @@ fn work(hours: u64) {
     let rotation = Rotation { size: 256 << 10, keep: 2 };
     let mut recording = RecordFile::open(&dir.path().join("rec/day"), rotation).unwrap();
     let board = Board::default();
-    let mut application = Application::begin(&sim);
+    let mut application = Some(Application::begin(&sim));
     let nanos = u64::try_from(PERIOD.as_nanos()).unwrap();
     let (mut done, mut told, mut records, mut busy) = (0, 0, 0, 0.0);
     let mut held_before = None;
@@ -125,20 +125,20 @@ fn work(hours: u64) {
             assert_eq!(recorder.record(&mut recording).unwrap(), [""; 0]);
         }
         if records % AN_HOUR == 1 && records > 1 {
-            // Another takes its place.
-            done += application.completed;
-            drop(std::mem::replace(&mut application, Application::begin(&sim)));
+            // It ends, and another takes its place.
+            done += application.take().map_or(0, |application| application.completed);
+            application = Some(Application::begin(&sim));
         }
         // After the first has ended: its counts are among the totals then.
         if records == AN_HOUR * 3 / 2 {
             held_before = Some(held(dir.path()));
         }
-        application.work(nanos);
+        application.as_mut().unwrap().work(nanos);
         ControlFlow::Continue(())
     });
     assert_eq!(records, hours * AN_HOUR);
     // What was done after the last reading is not told yet.
-    done += application.completed - 3;
+    done += application.map_or(0, |application| application.completed - 3);
     assert_eq!(told, done);
     let share = busy / records as f64;
     assert!((share - 40.0).abs() < 1.0, "{share}");
