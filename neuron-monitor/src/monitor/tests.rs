@@ -136,13 +136,14 @@ fn work(hours: u64) {
         application.as_mut().unwrap().work(nanos);
         ControlFlow::Continue(())
     });
+    let after = held(dir.path());
     assert_eq!(records, hours * AN_HOUR);
     // What was done after the last reading is not told yet.
     done += application.map_or(0, |application| application.completed - 3);
     assert_eq!(told, done);
     let share = busy / records as f64;
     assert!((share - 40.0).abs() < 1.0, "{share}");
-    let (before, after) = (held_before.unwrap(), held(dir.path()));
+    let before = held_before.unwrap();
     assert_eq!((after.descriptors, after.files), (before.descriptors, before.files));
     assert!(after.resident < before.resident + (1 << 20), "{before:?} {after:?}");
     assert!(after.state < before.state + 200, "{before:?} {after:?}");
