@@ -38,7 +38,7 @@ _neuron__monitor() {
 
     case "${cmd}" in
         neuron__monitor)
-            opts="-c -V -v -h --verbose --config-file --period --once --count --pretty --source --color --version --help prometheus cloudwatch record schema dashboard"
+            opts="-c -V -v -h --verbose --config-file --period --kubelet-socket --once --count --pretty --source --color --version --help prometheus cloudwatch record schema dashboard"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -57,6 +57,10 @@ _neuron__monitor() {
                     return 0
                     ;;
                 --period)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kubelet-socket)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -80,13 +84,25 @@ _neuron__monitor() {
             return 0
             ;;
         neuron__subcmd__monitor__subcmd__cloudwatch)
-            opts="-c -h --namespace --output --count --verbose --config-file --period --source --color --help"
+            opts="-c -h --namespace --region --endpoint --flush --output --stdin --count --verbose --config-file --period --kubelet-socket --source --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --region)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --endpoint)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flush)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -111,6 +127,10 @@ _neuron__monitor() {
                     return 0
                     ;;
                 --period)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kubelet-socket)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -152,7 +172,7 @@ _neuron__monitor() {
             return 0
             ;;
         neuron__subcmd__monitor__subcmd__prometheus)
-            opts="-p -c -h --port --listen --cert-file --key-file --auth-file --stdin --each-vcpu --verbose --config-file --period --source --color --help"
+            opts="-p -c -h --port --listen --cert-file --key-file --auth-file --stdin --enable-k8s-info --each-vcpu --verbose --config-file --period --kubelet-socket --source --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -195,6 +215,10 @@ _neuron__monitor() {
                     return 0
                     ;;
                 --period)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kubelet-socket)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

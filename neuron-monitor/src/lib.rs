@@ -13,6 +13,7 @@ use neuron_core::cli::{self, Exit, Output};
 use neuron_core::error::io_reason;
 
 mod args;
+mod clock;
 pub mod cloudwatch;
 mod config;
 mod document;
@@ -109,11 +110,12 @@ fn print(text: &str) -> Result<Exit, String> {
 }
 
 /// A monitor as the flags say. `standard` is collected when no file says
-/// otherwise.
+/// otherwise; with `pods` the kubelet is asked whatever a file says.
 fn monitor(
     collection: &Collection,
     source: &str,
     standard: impl FnOnce(std::time::Duration) -> Config,
+    pods: bool,
 ) -> Result<Monitor, String> {
     let period = collection.period();
     let (config, file) = match &collection.config_file {
@@ -125,13 +127,15 @@ fn monitor(
     };
     let reading = Reading::open(source).map_err(|error| error.to_string())?;
     let mut monitor = Monitor::new(reading, config, file, Log::new(collection.verbose));
-    monitor.ask_kubelet(collection.kubelet_socket.as_deref())?;
+    monitor.always_pods = pods;
+    monitor.kubelet_socket.clone_from(&collection.kubelet_socket);
+    monitor.ask_kubelet()?;
     Ok(monitor)
 }
 
 /// The stream on stdout.
 fn stream(args: &Arguments) -> Result<Exit, String> {
-    let mut monitor = monitor(&args.collection, args.common.source(), Config::standard)?;
+    let mut monitor = monitor(&args.collection, args.common.source(), Config::standard, false)?;
     let (sender, events) = channel();
     let threads = |error: std::io::Error| format!("cannot start: {}", io_reason(&error));
     events::watch_signals(sender.clone()).map_err(threads)?;

@@ -1,13 +1,17 @@
 //! The loop: reads what is due and hands each record on.
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use neuron_core::model::Origin;
 
-use crate::config::{Config, OfSystem};
+use crate::clock::Clock;
+use crate::config::{Config, K8S_PERIOD, OfSystem};
 use crate::document;
 use crate::events::Event;
 use crate::kubernetes::Kubelet;
@@ -28,12 +32,15 @@ pub(crate) struct Monitor {
     reading: Reading,
     config: Config,
     plan: Plan,
+    clock: Clock,
     file: Option<ConfigFile>,
     /// When to look at the file, after it was touched.
     touched: Option<Instant>,
     metadata: Option<Metadata>,
     kubelet: Option<Kubelet>,
-    kubelet_socket: Option<PathBuf>,
+    pub(crate) kubelet_socket: Option<PathBuf>,
+    /// Whether the kubelet is asked, asked for or not.
+    pub(crate) always_pods: bool,
     pub(crate) own: Own,
     /// Whether every record carries [`Own`], asked for or not.
     pub(crate) always_own: bool,
@@ -92,16 +99,19 @@ impl Monitor {
         file: Option<ConfigFile>,
         log: Log,
     ) -> Self {
-        let plan = Plan::of(&config, Instant::now());
+        let clock = Clock::default();
+        let plan = Plan::of(&config, clock.now());
         Self {
             reading,
             config,
             plan,
+            clock,
             file,
             touched: None,
             metadata: None,
             kubelet: None,
             kubelet_socket: None,
+            always_pods: false,
             own: Own::new(),
             always_own: false,
             log,
@@ -113,9 +123,10 @@ impl Monitor {
     /// # Errors
     ///
     /// When it cannot be asked by this build, or now.
-    pub(crate) fn ask_kubelet(&mut self, socket: Option<&Path>) -> Result<(), String> {
-        self.kubelet_socket = socket.map(Path::to_owned);
-        self.kubelet = self.config.k8s.map(|every| Kubelet::ask(socket, every)).transpose()?;
+    pub(crate) fn ask_kubelet(&mut self) -> Result<(), String> {
+        let every = self.config.k8s.or(self.always_pods.then_some(K8S_PERIOD));
+        let socket = self.kubelet_socket.as_deref();
+        self.kubelet = every.map(|every| Kubelet::ask(socket, every)).transpose()?;
         Ok(())
     }
 
@@ -135,8 +146,7 @@ impl Monitor {
             // What rates are held against.
             let all = self.plan.all();
             self.reading.collect(&all);
-            let now = Instant::now();
-            self.plan.restart(now);
+            self.plan.restart(self.clock.now());
             if limit == Limit::Once {
                 self.plan.hold_all_until_the_last();
             }
@@ -146,7 +156,7 @@ impl Monitor {
                 ControlFlow::Break(end) => return end,
                 ControlFlow::Continue(()) => {}
             }
-            let due = self.plan.due(Instant::now());
+            let due = self.plan.due(self.clock.now());
             if due.is_empty() {
                 continue;
             }
@@ -167,25 +177,25 @@ impl Monitor {
                 Some(at) => Some(next.map_or(at, |next| next.min(at))),
                 None => next,
             };
-            let now = Instant::now();
+            let now = self.clock.now();
             let event = match until.map(|until| until.saturating_duration_since(now)) {
                 Some(left) if left.is_zero() => match events.try_recv() {
                     Ok(event) => Ok(event),
                     Err(_) => Err(RecvTimeoutError::Timeout),
                 },
-                Some(left) => events.recv_timeout(left),
+                Some(left) => self.clock.wait(events, left),
                 None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             match event {
                 Ok(Event::Stop | Event::ReaderGone) => return ControlFlow::Break(End::Done),
                 Ok(Event::OutputFailed(error)) => return ControlFlow::Break(End::Output(error)),
                 Ok(Event::HangUp) if self.file.is_none() => return ControlFlow::Break(End::Done),
-                Ok(Event::HangUp) => self.touched = Some(Instant::now()),
+                Ok(Event::HangUp) => self.touched = Some(self.clock.now()),
                 // Only where nothing is read here.
                 Ok(Event::Record(_)) => {}
-                Ok(Event::ConfigTouched) => self.touched = Some(Instant::now() + SETTLE),
+                Ok(Event::ConfigTouched) => self.touched = Some(self.clock.now() + SETTLE),
                 Err(RecvTimeoutError::Timeout) => {
-                    if self.touched.is_some_and(|at| at <= Instant::now()) {
+                    if self.touched.is_some_and(|at| at <= self.clock.now()) {
                         self.reload();
                         self.touched = None;
                         continue;
@@ -195,7 +205,7 @@ impl Monitor {
                 // Nobody can wake the loop any more; time still does.
                 Err(RecvTimeoutError::Disconnected) => match until {
                     Some(until) => {
-                        std::thread::sleep(until.saturating_duration_since(Instant::now()));
+                        std::thread::sleep(until.saturating_duration_since(self.clock.now()));
                         return ControlFlow::Continue(());
                     }
                     None => return ControlFlow::Break(End::Done),
@@ -216,11 +226,10 @@ impl Monitor {
         match Config::read(&file.path, file.period) {
             Ok(config) => {
                 self.log.say(Level::Steps, &format!("{}: read again", file.path.display()));
-                self.plan = Plan::of(&config, Instant::now());
+                self.plan = Plan::of(&config, self.clock.now());
                 let asks_as_before = self.config.k8s == config.k8s;
                 self.config = config;
-                let socket = self.kubelet_socket.clone();
-                if !asks_as_before && let Err(reason) = self.ask_kubelet(socket.as_deref()) {
+                if !asks_as_before && let Err(reason) = self.ask_kubelet() {
                     self.log.say(Level::Always, &reason);
                 }
                 self.reading.forget();

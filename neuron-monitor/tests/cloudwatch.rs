@@ -11,7 +11,7 @@
 
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -55,12 +55,13 @@ impl StandIn {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let sent: Arc<Mutex<Vec<(Sent, bool)>>> = Arc::default();
-        let (kept, mut acts) = (Arc::clone(&sent), acts.to_vec().into_iter());
+        let kept = Arc::clone(&sent);
+        let mut acts: VecDeque<Act> = acts.iter().copied().collect();
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
                 while let Some(request) = receive(&mut stream) {
-                    let act = acts.next().unwrap_or(OK);
+                    let act = acts.pop_front().unwrap_or(OK);
                     let taken = matches!(act, Act::Answer(200, _));
                     kept.lock().unwrap().push((request, taken));
                     match act {
@@ -237,7 +238,7 @@ fn nothing_is_lost_while_puts_fail() {
     // Every record's, once; the counts of all periods make the whole.
     assert_eq!(of("neuron_execution_status_completed").len(), 6, "{metrics:?}");
     let sum: f64 = of("neuron_execution_status_completed").iter().sum();
-    assert!(sum <= 40.0 && sum >= 20.0, "{sum}");
+    assert!((20.0..=40.0).contains(&sum), "{sum}");
     assert_eq!(of("system_memory_total_bytes").len(), 6);
     let core = metrics.iter().find(|m| m["MetricName"] == "neuroncore_memory_usage_total").unwrap();
     let dimensions = core["Dimensions"].as_array().unwrap();

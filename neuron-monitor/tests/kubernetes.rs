@@ -134,7 +134,11 @@ fn records_and_labels_name_the_pods() {
     let worker = lab.worker(1);
     worker.set(0, id::COMPLETED, 1);
     worker.attachment.allocate(4096, false, 1, 9).unwrap();
-    let mut command = lab.command(&["prometheus", "--port", "0", "--period", "100ms"]);
+    // A configuration that says nothing of pods.
+    let config = lab.dir.path().join("exporter.conf");
+    let groups = r#"{"period": "100ms", "system_metrics": [{"type": "neuron_hw_counters"}]}"#;
+    write(&config, groups);
+    let mut command = lab.command(&["prometheus", "--port", "0", "-c", config.to_str().unwrap()]);
     command.args(["--enable-k8s-info", "--kubelet-socket", socket]);
     let mut exporter = Running::of(command);
     let mut line = String::new();

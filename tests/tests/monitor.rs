@@ -42,6 +42,8 @@ impl Ended {
 struct Lab {
     dir: tempfile::TempDir,
     kind: &'static str,
+    /// Physical cores of a logical one, where it is not the default.
+    lnc: Option<&'static str>,
 }
 
 impl Lab {
@@ -55,6 +57,9 @@ impl Lab {
             .env_remove("NEURON_LOGICAL_NC_CONFIG")
             .current_dir(self.dir.path())
             .stdin(Stdio::null());
+        if let Some(lnc) = self.lnc {
+            command.env("NEURON_LOGICAL_NC_CONFIG", lnc);
+        }
         command
     }
 
@@ -80,9 +85,9 @@ impl Lab {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// A leaf of core 0 of the tree that the driver would show now.
-    fn leaf(&self, tree: &Path, leaf: &str) -> u64 {
-        let core = "sys/devices/virtual/neuron_device/neuron0/neuron_core0/stats";
+    /// A leaf of a physical core of the tree that the driver would show now.
+    fn leaf(&self, tree: &Path, core: u64, leaf: &str) -> u64 {
+        let core = format!("sys/devices/virtual/neuron_device/neuron0/neuron_core{core}/stats");
         let path = tree.join(core).join(leaf).join("total");
         std::fs::read_to_string(path).unwrap().trim().parse().unwrap()
     }
@@ -94,8 +99,9 @@ fn report<'a>(record: &'a Value, path: &str) -> &'a Value {
     path.split('.').fold(report, |value, key| &value[key])
 }
 
-fn the_stream_is_true(kind: &'static str) {
-    let lab = Lab { dir: tempfile::tempdir().unwrap(), kind };
+/// `cores` is the number of logical cores that are to be seen.
+fn the_stream_is_true(kind: &'static str, lnc: Option<&'static str>, cores: usize) {
+    let lab = Lab { dir: tempfile::tempdir().unwrap(), kind, lnc };
     let (_, make) = SAMPLES.iter().find(|(name, _)| *name == "mlp").unwrap();
     let sample = make().unwrap();
     std::fs::write(lab.dir.path().join("mlp.neff"), &sample.built.bytes).unwrap();
@@ -107,8 +113,10 @@ fn the_stream_is_true(kind: &'static str) {
     }
     let daemon = lab.daemon();
     let mut monitor = lab.command("neuron-monitor");
+    // The daemon shows its counters once a second: in a shorter period a second
+    // of work would be more than all of the time.
     let mut monitor =
-        Ended(monitor.args(["--period", "250ms"]).stdout(Stdio::piped()).spawn().unwrap());
+        Ended(monitor.args(["--period", "1s"]).stdout(Stdio::piped()).spawn().unwrap());
     let lines = BufReader::new(monitor.0.stdout.take().unwrap()).lines();
     let reader = std::thread::spawn(move || -> Vec<Value> {
         lines.map_while(Result::ok).map(|line| serde_json::from_str(&line).unwrap()).collect()
@@ -134,7 +142,7 @@ fn the_stream_is_true(kind: &'static str) {
 
     let sum = |path: &str| -> u64 { records.iter().filter_map(|r| report(r, path).as_u64()).sum() };
     assert_eq!(sum("execution_stats.execution_summary.completed"), INFERENCES, "{kind}");
-    assert_eq!(lab.leaf(&tree, "other_info/inference_count"), INFERENCES);
+    assert_eq!(lab.leaf(&tree, 0, "other_info/inference_count"), INFERENCES);
     assert_eq!(sum("execution_stats.error_summary.runtime"), 0);
 
     let last = records.iter().rfind(|r| report(r, "memory_used").is_object()).unwrap();
@@ -144,32 +152,71 @@ fn the_stream_is_true(kind: &'static str) {
     assert!(held > 0, "{charged}");
     assert_eq!(used["neuron_device"], held, "{kind}: {used}");
 
-    // Busy seconds by the stream and by the driver, within 2 points of the time.
-    let path = "neuroncore_counters.neuroncores_in_use.0.neuroncore_utilization";
-    let (mut busy, mut seconds) = (0.0, 0.0);
-    for record in records.iter().filter(|record| report(record, path).is_number()) {
-        let period = report(record, "neuroncore_counters.period").as_f64().unwrap();
-        busy += report(record, path).as_f64().unwrap() / 100.0 * period;
-        seconds += period;
+    let hardware = &last["neuron_hardware_info"];
+    let physical = if kind.starts_with("trn2") { 8 } else { cores as u64 };
+    assert_eq!(hardware["neuroncore_per_device_count"], cores, "{hardware}");
+    assert_eq!(hardware["logical_neuroncore_config"], physical / cores as u64, "{hardware}");
+    let in_use = report(last, "neuroncore_counters.neuroncores_in_use").as_object().unwrap();
+    assert_eq!(in_use.len(), cores, "{kind}");
+    for (index, core) in in_use {
+        let shown = core["v3d"].as_object();
+        assert_eq!(shown.is_some(), physical > cores as u64, "{kind}: {core}");
+        let first = index.parse::<u64>().unwrap() * 2;
+        let mean = |cores: &serde_json::Map<String, Value>| -> f64 {
+            let names = [first, first + 1].map(|number| format!("nc_v3.{number}"));
+            assert_eq!(cores.keys().collect::<Vec<_>>(), names.iter().collect::<Vec<_>>());
+            let each = cores.values().map(|core| core["neuroncore_utilization"].as_f64().unwrap());
+            each.sum::<f64>() / 2.0
+        };
+        if let Some(shown) = shown {
+            let whole = core["neuroncore_utilization"].as_f64().unwrap();
+            assert!((mean(shown) - whole).abs() < 0.01, "{core}");
+        }
     }
-    let truth = Duration::from_nanos(lab.leaf(&tree, "other_info/nc_time_in_use")).as_secs_f64();
-    assert!(
-        truth > 0.0 && (busy - truth).abs() <= 0.02 * seconds,
-        "{kind}: {busy} {truth} {seconds}"
-    );
+
+    // Busy seconds of each physical core of the first logical one, by the
+    // stream and by the driver, within 2 points of the time.
+    let lnc = physical / cores as u64;
+    for number in 0..lnc {
+        let core = "neuroncore_counters.neuroncores_in_use.0".to_owned();
+        let path = |record: &Value| -> Value {
+            let core = report(record, &core);
+            let own = if lnc > 1 { &core["v3d"][format!("nc_v3.{number}")] } else { core };
+            own["neuroncore_utilization"].clone()
+        };
+        let (mut busy, mut seconds) = (0.0, 0.0);
+        for (record, share) in records.iter().map(|record| (record, path(record))) {
+            let Some(share) = share.as_f64() else { continue };
+            let period = report(record, "neuroncore_counters.period").as_f64().unwrap();
+            busy += share / 100.0 * period;
+            seconds += period;
+        }
+        let truth = lab.leaf(&tree, number, "other_info/nc_time_in_use");
+        let truth = Duration::from_nanos(truth).as_secs_f64();
+        assert!(number > 0 || truth > 0.0, "{kind}: nothing was counted");
+        assert!(
+            (busy - truth).abs() <= 0.02 * seconds,
+            "{kind} core {number}: {busy} {truth} {seconds}"
+        );
+    }
 }
 
 #[test]
 fn the_stream_is_true_on_inf1() {
-    the_stream_is_true("inf1.xlarge");
+    the_stream_is_true("inf1.xlarge", None, 4);
 }
 
 #[test]
 fn the_stream_is_true_on_trn1() {
-    the_stream_is_true("trn1.2xlarge");
+    the_stream_is_true("trn1.2xlarge", None, 2);
 }
 
 #[test]
 fn the_stream_is_true_on_trn2() {
-    the_stream_is_true("trn2.3xlarge");
+    the_stream_is_true("trn2.3xlarge", None, 4);
+}
+
+#[test]
+fn the_stream_is_true_on_trn2_with_single_cores() {
+    the_stream_is_true("trn2.3xlarge", Some("1"), 8);
 }

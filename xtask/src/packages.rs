@@ -68,7 +68,7 @@ pub(crate) const PACKAGES: &[Package] = &[
         name: "openssl",
         proof: &["openssl", "version"],
         wanted_by: "tests",
-        users: &["https_with_a_certificate_that_changes"],
+        users: &["https_with_a_certificate_that_changes", "https_with_a_bundle_of_certificates"],
     },
     Package {
         name: "curl",

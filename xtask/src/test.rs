@@ -15,7 +15,7 @@ use crate::{check, packages, static_libc};
 /// Flags of `cargo xtask test`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Also run what takes long: the fuzz targets for a minute, the static build.
+    /// Also run what takes long: a minute of each fuzz target, a simulated day, the static build.
     #[arg(long)]
     full: bool,
     /// Install missing system packages with apt-get; as root this is the default.
@@ -71,6 +71,10 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 /// The longer work of `--full`, one line each.
 fn add_long_stages(stages: &mut Stages) {
     stages.run("static libc", static_libc::run);
+    stages.run("a day of neuron-monitor", || {
+        let test = ["--quiet", "-p", "neuron-monitor", "--lib", "hours_of_operation"];
+        Run::cargo("test").args(test).env("NEURON_TESTS_HOURS", "24").run()
+    });
     if root().join("xtask/src/fuzz.rs").exists() {
         stages.run("fuzz", || {
             Run::new(std::env::current_exe()?).args(["fuzz", "all", "--for", "60s"]).run()

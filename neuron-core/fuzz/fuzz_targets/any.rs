@@ -10,6 +10,8 @@ type Target = fn(&[u8]);
 const TARGETS: &[(&str, Target)] = &[
     ("uapi-apps", neuron_core::uapi::fuzz::apps),
     ("uapi-datastore", neuron_core::uapi::fuzz::datastore),
+    #[cfg(feature = "record")]
+    ("record-file", neuron_core::record::fuzz::file),
     #[cfg(feature = "ntff")]
     ("ntff-header", neuron_core::ntff::fuzz::header),
     #[cfg(feature = "ntff")]

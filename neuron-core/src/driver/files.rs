@@ -4,10 +4,12 @@
 //! simulated instance answers the same paths from its state. So there is one
 //! reading code, and a captured tree is a third way to feed it.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 
@@ -41,6 +43,15 @@ pub trait Files: Debug + Send + Sync {
     /// has no such leaf) from `EACCES` and `EIO`.
     fn read(&self, path: &str) -> io::Result<Vec<u8>>;
 
+    /// As [`Self::read`], of a file of `proc` that is read again and again.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::read`].
+    fn read_often(&self, path: &str) -> io::Result<Vec<u8>> {
+        self.read(path)
+    }
+
     /// Names in a directory, in no particular order.
     ///
     /// # Errors
@@ -68,6 +79,12 @@ pub trait Files: Debug + Send + Sync {
         false
     }
 
+    /// Whether everything that it shows below `sys` and `dev` stays as it is,
+    /// so that what was read once need not be read again.
+    fn stays(&self) -> bool {
+        false
+    }
+
     /// The path as an error message should name it.
     fn display(&self, path: &str) -> PathBuf;
 }
@@ -77,7 +94,12 @@ pub trait Files: Debug + Send + Sync {
 pub struct HostFiles {
     root: PathBuf,
     dir: OwnedFd,
+    /// Files that are read often: opening one costs as much as reading it.
+    open: Mutex<BTreeMap<String, OwnedFd>>,
 }
+
+/// Files that are kept open at most.
+const OPEN: usize = 64;
 
 impl HostFiles {
     /// Opens the root of the tree.
@@ -89,31 +111,34 @@ impl HostFiles {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let dir = rustix::fs::openat(CWD, root, flags, Mode::empty())
             .map_err(|errno| Error::io("open", root)(errno.into()))?;
-        Ok(Self { root: root.to_owned(), dir })
+        Ok(Self { root: root.to_owned(), dir, open: Mutex::default() })
     }
 }
 
 impl Files for HostFiles {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         let file = rustix::fs::openat(&self.dir, path, NEVER_WAITING, Mode::empty())?;
-        // sysfs reports a size of 4096 for every leaf and fills one read; a
-        // short read is therefore the end, and saves a second call.
-        let mut content = vec![0; 4096];
-        let mut filled = 0;
-        loop {
-            let space = content.get_mut(filled..).unwrap_or_default();
-            let room = space.len();
-            let got = rustix::io::retry_on_intr(|| rustix::io::read(&file, &mut *space))?;
-            filled += got;
-            if got < room || filled >= LIMIT {
-                if filled == 0 || filled >= LIMIT {
-                    refuse_other_than_file(&file)?;
-                }
-                content.truncate(filled);
-                return Ok(content);
+        content(&file)
+    }
+
+    fn read_often(&self, path: &str) -> io::Result<Vec<u8>> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = open.get(path) {
+            // Of a file in whose place another was put nothing is told; a
+            // process that has ended gives an error, and another may have its
+            // pid by now.
+            match content(file) {
+                Ok(content) if rustix::fs::fstat(file)?.st_nlink > 0 => return Ok(content),
+                Ok(_) | Err(_) => drop(open.remove(path)),
             }
-            content.resize(content.len() * 2, 0);
         }
+        let file = rustix::fs::openat(&self.dir, path, NEVER_WAITING, Mode::empty())?;
+        let content = content(&file)?;
+        if open.len() >= OPEN {
+            open.clear();
+        }
+        open.insert(path.to_owned(), file);
+        Ok(content)
     }
 
     fn list(&self, path: &str) -> io::Result<Vec<String>> {
@@ -151,6 +176,37 @@ impl Files for HostFiles {
     }
 }
 
+/// Everything in a file, from its beginning.
+fn content(file: &OwnedFd) -> io::Result<Vec<u8>> {
+    // sysfs reports a size of 4096 for every leaf and fills one read; a
+    // short read is therefore the end, and saves a second call.
+    let mut content = vec![0; 4096];
+    let mut filled = 0;
+    loop {
+        let space = content.get_mut(filled..).unwrap_or_default();
+        let room = space.len();
+        let got = rustix::io::retry_on_intr(|| read_at(file, &mut *space, filled))?;
+        filled += got;
+        if got < room || filled >= LIMIT {
+            if filled == 0 || filled >= LIMIT {
+                refuse_other_than_file(file)?;
+            }
+            content.truncate(filled);
+            return Ok(content);
+        }
+        content.resize(content.len() * 2, 0);
+    }
+}
+
+/// Reads from an offset; what has none, such as a pipe, from where it is.
+fn read_at(file: &OwnedFd, space: &mut [u8], at: usize) -> rustix::io::Result<usize> {
+    let offset = u64::try_from(at).unwrap_or(u64::MAX);
+    match rustix::io::pread(file, &mut *space, offset) {
+        Err(rustix::io::Errno::SPIPE) => rustix::io::read(file, space),
+        other => other,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,6 +239,17 @@ mod tests {
             assert_eq!(files.read(name).unwrap().len(), length, "{name}");
         }
         assert_eq!(files.read("none").unwrap_err().kind(), io::ErrorKind::NotFound);
+        // What is read often is read anew each time, and opened anew when it is another.
+        assert_eq!(files.read_often("short").unwrap(), b"xxxxx");
+        std::fs::write(dir.path().join("short"), "yy").unwrap();
+        assert_eq!(files.read_often("short").unwrap(), b"yy");
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let path = format!("{}/stat", child.id());
+        let proc = HostFiles::open(Path::new("/proc")).unwrap();
+        assert!(!proc.read_often(&path).unwrap().is_empty());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(proc.read_often(&path).is_err());
         let mut names = files.list("").or_else(|_| files.list(".")).unwrap();
         names.sort();
         assert_eq!(names, ["empty", "long", "page", "short"]);

@@ -15,7 +15,7 @@ use super::leaf::{DEVICES, keep, text, value};
 use crate::sample::{Device, Hardware, Power, Problem};
 
 /// What one device's firmware said.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Answer {
     serial_number: Option<String>,
     hardware: Option<Hardware>,
@@ -29,6 +29,8 @@ pub(crate) struct Firmware {
     /// Asked and not yet answered, by host index. They are not asked again
     /// before, or threads would pile up behind a device that is silent.
     pending: BTreeMap<u32, Receiver<Answer>>,
+    /// Answers of files that stay as they are.
+    known: BTreeMap<u32, Answer>,
 }
 
 impl Firmware {
@@ -43,7 +45,13 @@ impl Firmware {
     ) {
         if files.answers_at_once() {
             for device in devices {
-                keep_answer(device, read_device(&**files, device.host_index), problems);
+                let read = || read_device(&**files, device.host_index);
+                let answer = if files.stays() {
+                    self.known.entry(device.host_index).or_insert_with(read).clone()
+                } else {
+                    read()
+                };
+                keep_answer(device, answer, problems);
             }
             return;
         }

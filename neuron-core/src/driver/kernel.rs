@@ -14,6 +14,7 @@ use crate::sample::{Origin, Sample, Wanted};
 use crate::source::Source;
 use crate::sys::{Attached, FreeAccess, refuse_positive};
 use crate::uapi::arg::{AppInfo, DeviceBasicInfo, DeviceBdf, DeviceBdfExt, DeviceInfo};
+use crate::uapi::nds_ext::Extent;
 use crate::uapi::request;
 use crate::units::Bdf;
 use crate::{Error, Result};
@@ -196,7 +197,7 @@ impl AttachedNode for HostAttached {
         self.0.processes()
     }
 
-    fn datastore(&self, pid: u32, length: usize) -> io::Result<Option<Vec<u8>>> {
-        self.0.datastore(pid, length)
+    fn datastore(&self, pid: u32, extent: Extent, bytes: &mut Vec<u8>) -> io::Result<bool> {
+        self.0.datastore(pid, extent, bytes)
     }
 }

@@ -53,13 +53,23 @@ pub struct Machine {
     setting: Setting,
     users: Users,
     firmware: Firmware,
+    /// The devices of files that stay as they are.
+    known: Option<Known>,
+}
+
+/// What is known of the devices before anybody is asked who uses them.
+#[derive(Debug, Clone)]
+struct Known {
+    devices: Vec<(u32, Device)>,
+    problems: Vec<Problem>,
+    unplaced: Vec<Problem>,
 }
 
 impl Machine {
     /// A machine of these files and nodes.
     pub fn new(files: Arc<dyn Files>, nodes: Arc<dyn Nodes>, setting: Setting) -> Self {
         let (users, firmware) = (Users::default(), Firmware::default());
-        Self { files, nodes, setting, users, firmware }
+        Self { files, nodes, setting, users, firmware, known: None }
     }
 
     /// Replaces files and nodes, as for a later moment of a simulated
@@ -67,8 +77,9 @@ impl Machine {
     pub fn replace(&mut self, files: Arc<dyn Files>, nodes: Arc<dyn Nodes>) {
         self.files = files;
         self.nodes = nodes;
-        self.users = Users::default();
+        self.users.forget_devices();
         self.firmware = Firmware::default();
+        self.known = None;
     }
 
     /// Its files.
@@ -87,28 +98,18 @@ impl Machine {
         let uptime = uptime();
         let files = Arc::clone(&self.files);
         let files = &*files;
-        let visible = discover(files, self.setting.sysfs_will_do)?;
         // Before this process opens any node itself.
         let nobody = wanted.processes && opens(files) == Some(0);
-
-        let mut problems = Vec::new();
-        let free = self.open_any(&visible, &mut problems);
-        let product = self.product(&visible, free.as_ref(), &mut problems);
-        problems.extend(visible.missing.iter().map(|host| missing(files, *host)));
-        // Kept apart until it is clear that nothing else gives the address.
-        let mut unplaced: Vec<Problem> = Vec::new();
-        let mut devices: Vec<(u32, Device)> = visible
-            .devices
-            .iter()
-            .map(|found| {
-                let mut device = device::facts(files, *found, product, &visible, &mut problems);
-                problems.extend(trouble(&device));
-                device.bdf = self.bdf(*found, free.as_ref(), &mut unplaced);
-                device::place(files, &mut device, &mut problems);
-                (found.node, device)
-            })
-            .collect();
-        drop(free);
+        let Known { mut devices, mut problems, unplaced } = match &self.known {
+            Some(known) => known.clone(),
+            None => {
+                let known = self.look(files)?;
+                if files.stays() {
+                    self.known = Some(known.clone());
+                }
+                known
+            }
+        };
 
         if nobody {
             for (_, device) in &mut devices {
@@ -148,6 +149,30 @@ impl Machine {
         let host = self.host(identity);
         let origin = self.setting.origin.clone();
         Ok(Sample { taken, uptime, origin, host, system, devices, problems })
+    }
+
+    /// Finds the devices, and what files and nodes tell of each without
+    /// attaching.
+    fn look(&self, files: &dyn Files) -> Result<Known> {
+        let visible = discover(files, self.setting.sysfs_will_do)?;
+        let mut problems = Vec::new();
+        let free = self.open_any(&visible, &mut problems);
+        let product = self.product(&visible, free.as_ref(), &mut problems);
+        problems.extend(visible.missing.iter().map(|host| missing(files, *host)));
+        // Kept apart until it is clear that nothing else gives the address.
+        let mut unplaced: Vec<Problem> = Vec::new();
+        let devices = visible
+            .devices
+            .iter()
+            .map(|found| {
+                let mut device = device::facts(files, *found, product, &visible, &mut problems);
+                problems.extend(trouble(&device));
+                device.bdf = self.bdf(*found, free.as_ref(), &mut unplaced);
+                device::place(files, &mut device, &mut problems);
+                (found.node, device)
+            })
+            .collect();
+        Ok(Known { devices, problems, unplaced })
     }
 
     /// What can be read without devices.

@@ -25,5 +25,5 @@ pub use files::{Files, HostFiles};
 pub use kernel::KernelSource;
 pub use machine::{Deadlines, Machine, Setting};
 pub use nodes::{AttachedNode, FreeNode, Nodes};
-pub(crate) use recorded::read_head;
 pub use recorded::{Answer, RecordedNodes, Recording};
+pub(crate) use recorded::{open_file, read_entry};

@@ -12,6 +12,7 @@ use std::fmt::Debug;
 use std::io;
 
 use crate::uapi::arg::AppInfo;
+use crate::uapi::nds_ext::Extent;
 use crate::units::Bdf;
 
 /// The device nodes of a machine, `N` of `/dev/neuronN`.
@@ -83,13 +84,13 @@ pub trait AttachedNode: Debug + Send {
     /// Those of the request; an answer that makes no sense.
     fn users(&self) -> io::Result<Vec<AppInfo>>;
 
-    /// The first `length` bytes of a process's datastore on this device;
-    /// `None` when it has none.
+    /// Reads a process's datastore on this device, as much of it as is asked
+    /// for, in the place of what `bytes` hold; `false` when it has none.
     ///
     /// # Errors
     ///
     /// Those of the requests and of the mapping.
-    fn datastore(&self, pid: u32, length: usize) -> io::Result<Option<Vec<u8>>>;
+    fn datastore(&self, pid: u32, extent: Extent, bytes: &mut Vec<u8>) -> io::Result<bool>;
 }
 
 /// An answer that is not what it should be, as an [`io::Error`].

@@ -2,6 +2,7 @@
 //! what `/proc` says of it.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use super::files::Files;
 use super::system;
@@ -13,9 +14,34 @@ use crate::uapi::{Malformed, nds};
 
 /// The processes met during one reading: one is often on every device.
 #[derive(Debug)]
-pub(crate) struct Processes {
+pub(crate) struct Processes<'a> {
     pub(crate) asking: Asking,
     pub(crate) seen: BTreeMap<u32, OnHost>,
+    pub(crate) before: &'a mut Before,
+}
+
+/// How long a command line and an environment are believed: a process can
+/// change them, seldom as it does.
+const BELIEVED: Duration = Duration::from_secs(30);
+
+/// What readings before found of processes that may still be the same.
+#[derive(Debug, Default)]
+pub(crate) struct Before(BTreeMap<u32, Known>);
+
+#[derive(Debug, Clone)]
+struct Known {
+    /// What tells the process from another of the same pid.
+    started: u64,
+    read: Instant,
+    command: Option<String>,
+    tag: Option<String>,
+}
+
+impl Before {
+    /// Forgets those that a reading did not meet.
+    pub(crate) fn keep(&mut self, seen: &BTreeMap<u32, OnHost>) {
+        self.0.retain(|pid, _| seen.contains_key(pid));
+    }
 }
 
 /// What `/proc` says.
@@ -27,17 +53,17 @@ pub(crate) struct OnHost {
     pub(crate) usage_error: Option<String>,
 }
 
-impl Processes {
+impl Processes<'_> {
     /// Looks a process up, once.
     pub(crate) fn of(&mut self, files: &dyn Files, pid: u32) -> OnHost {
-        let asking = self.asking;
-        self.seen.entry(pid).or_insert_with(|| look(files, pid, asking)).clone()
+        let Self { asking, seen, before } = self;
+        seen.entry(pid).or_insert_with(|| look(files, pid, *asking, before)).clone()
     }
 }
 
 /// The driver's pids are the host's, so without the host's pid namespace
 /// nothing is known: the same number may be somebody else in here.
-fn look(files: &dyn Files, pid: u32, asking: Asking) -> OnHost {
+fn look(files: &dyn Files, pid: u32, asking: Asking, before: &mut Before) -> OnHost {
     let hidden = || format!("open /proc/{pid}/stat: no such file or directory");
     if !files.shows_host_processes() {
         let usage_error = asking.usage.then(hidden);
@@ -48,8 +74,22 @@ fn look(files: &dyn Files, pid: u32, asking: Asking) -> OnHost {
         Some(Err(error)) => (None, Some(error)),
         None => (None, None),
     };
+    // Without its start time a process cannot be told from another.
+    let started = usage.filter(|_| asking.datastores).map(|usage| usage.started);
+    let known = before
+        .0
+        .get(&pid)
+        .filter(|known| Some(known.started) == started && known.read.elapsed() < BELIEVED);
+    if let Some(Known { command, tag, .. }) = known.cloned() {
+        return OnHost { command, tag, usage, usage_error };
+    }
     let tag = asking.datastores.then(|| tag(files, pid)).flatten();
-    OnHost { command: command(files, pid), tag, usage, usage_error }
+    let command = command(files, pid);
+    if let Some(started) = started {
+        let (command, tag) = (command.clone(), tag.clone());
+        before.0.insert(pid, Known { started, read: Instant::now(), command, tag });
+    }
+    OnHost { command, tag, usage, usage_error }
 }
 
 /// Command line of a process, arguments joined by blanks.
@@ -75,8 +115,8 @@ fn tag(files: &dyn Files, pid: u32) -> Option<String> {
 pub(crate) fn datastore(bytes: &[u8], cores: u32) -> Result<Option<Datastore>, Malformed> {
     let nds::Entry::InUse(store) = nds::parse(bytes, cores)? else { return Ok(None) };
     let mut store = Datastore::from(store);
-    if bytes.len() >= nds::SIZE
-        && let Some(block) = Block::decode(bytes)?
+    if bytes.len() >= nds_ext::START + nds_ext::LENGTH
+        && let Some(block) = Block::decode_cores(bytes, cores)?
     {
         let cores = (0..).zip(&block.cores).map(|(core, latency)| CoreLatency {
             core,

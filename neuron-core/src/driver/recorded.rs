@@ -17,6 +17,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use super::nodes::{AttachedNode, FreeNode, Nodes, invalid};
 use crate::uapi::arg::{AppInfo, AppsInfo, DeviceBasicInfo, DeviceBdf, DeviceBdfExt, DeviceInfo};
-use crate::uapi::nds;
+use crate::uapi::nds_ext::Extent;
 use crate::units::Bdf;
 use crate::{Error, Result};
 
@@ -188,24 +189,46 @@ impl AttachedNode for RecordedNode {
         AppsInfo::parse(&bytes).map_err(invalid)
     }
 
-    fn datastore(&self, pid: u32, length: usize) -> io::Result<Option<Vec<u8>>> {
+    fn datastore(&self, pid: u32, extent: Extent, bytes: &mut Vec<u8>) -> io::Result<bool> {
         let path = self.nodes.root.join(format!("nds/neuron{}.{pid}", self.node));
-        read_head(&path, length.min(nds::SIZE))
+        let Some(file) = open_file(&path)? else { return Ok(false) };
+        read_entry(&file, extent, bytes).map(|()| true)
     }
 }
 
-/// The first bytes of a file; `None` when there is no such file. Does not wait
-/// for the other end of a FIFO.
-pub(crate) fn read_head(path: &Path, length: usize) -> io::Result<Option<Vec<u8>>> {
+/// The first bytes of a file; `None` when there is no such file.
+fn read_head(path: &Path, length: usize) -> io::Result<Option<Vec<u8>>> {
     use std::io::Read as _;
-    let file = match rustix::fs::open(path, super::files::NEVER_WAITING, Mode::empty()) {
-        Ok(file) => std::fs::File::from(file),
-        Err(rustix::io::Errno::NOENT) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    let mut bytes = Vec::with_capacity(length.min(nds::SIZE));
-    file.take(length as u64).read_to_end(&mut bytes)?;
+    let Some(file) = open_file(path)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    std::fs::File::from(file).take(length as u64).read_to_end(&mut bytes)?;
     Ok(Some(bytes))
+}
+
+/// A file to read from; `None` when there is none. Does not wait for the other
+/// end of a FIFO.
+pub(crate) fn open_file(path: &Path) -> io::Result<Option<OwnedFd>> {
+    match rustix::fs::open(path, super::files::NEVER_WAITING, Mode::empty()) {
+        Ok(file) => Ok(Some(file)),
+        Err(rustix::io::Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A datastore in a file. Its owner may be writing: each counter is whole, and
+/// of its own moment.
+pub(crate) fn read_entry(file: &OwnedFd, extent: Extent, bytes: &mut Vec<u8>) -> io::Result<()> {
+    extent.gather(bytes, |offset, bytes| {
+        let mut got = 0;
+        while let Some(rest) = bytes.get_mut(got..).filter(|rest| !rest.is_empty()) {
+            let at = u64::try_from(offset + got).unwrap_or(u64::MAX);
+            match rustix::io::retry_on_intr(|| rustix::io::pread(file, &mut *rest, at))? {
+                0 => break,
+                more => got += more,
+            }
+        }
+        Ok(got)
+    })
 }
 
 #[cfg(test)]
@@ -234,7 +257,7 @@ mod tests {
         assert_eq!(free.bdf(2).unwrap_err().kind(), io::ErrorKind::Unsupported);
         let attached = nodes.attach(0).unwrap();
         assert_eq!(attached.connected().unwrap_err().raw_os_error(), Some(22));
-        assert_eq!(attached.datastore(1, 64).unwrap(), None);
+        assert!(!attached.datastore(1, Extent::Head, &mut Vec::new()).unwrap());
     }
 
     #[test]

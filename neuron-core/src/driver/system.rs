@@ -41,7 +41,8 @@ fn get<T>(
     parse: impl FnOnce(&str) -> Option<T>,
 ) -> Result<T, String> {
     let shown = files.display(path);
-    let bytes = files.read(path).map_err(|error| go_text(&shown.display().to_string(), &error))?;
+    let bytes =
+        files.read_often(path).map_err(|error| go_text(&shown.display().to_string(), &error))?;
     parse(&String::from_utf8_lossy(&bytes))
         .ok_or_else(|| format!("{}: unexpected content", shown.display()))
 }

@@ -12,6 +12,7 @@
 //! each time (FINDINGS 23): there it stays attached until the source is
 //! dropped.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
@@ -25,11 +26,12 @@ use super::aside::{aside, no_thread};
 use super::files::Files;
 use super::machine::cannot_open;
 use super::nodes::{AttachedNode, Nodes};
-use super::process::{Processes, datastore};
+use super::process::{Before, Processes, datastore};
 use crate::instance::Arch;
-use crate::sample::{CoreLock, Device, DeviceState, Problem, Process};
+use crate::sample::{CoreLock, Datastore, Device, DeviceState, Problem, Process};
+use crate::uapi::Malformed;
 use crate::uapi::arg::AppInfo;
-use crate::uapi::nds;
+use crate::uapi::nds_ext::Extent;
 use crate::units::Bdf;
 
 type Attached = Arc<Mutex<Box<dyn AttachedNode>>>;
@@ -49,11 +51,14 @@ struct Missing {
     bdf: bool,
 }
 
+/// A process's datastore, where it has one.
+type Store = Option<Result<Datastore, Malformed>>;
+
 #[derive(Debug)]
 struct Read {
     connected: Option<Vec<u32>>,
     bdf: Option<Bdf>,
-    users: io::Result<Vec<(AppInfo, Option<Vec<u8>>)>>,
+    users: io::Result<Vec<(AppInfo, Store)>>,
 }
 
 /// The devices this process is attached to, by node number.
@@ -66,6 +71,8 @@ pub(crate) struct Users {
     closing: Vec<JoinHandle<()>>,
     /// Whether they are devices of a driver, slow to close.
     slow: bool,
+    /// What `/proc` said before.
+    before: Before,
 }
 
 /// How to ask.
@@ -80,6 +87,14 @@ pub(crate) struct Asking {
 }
 
 impl Users {
+    /// Devices of another moment are other devices; the processes may be the
+    /// same.
+    pub(crate) fn forget_devices(&mut self) {
+        let before = std::mem::take(&mut self.before);
+        *self = Self::default();
+        self.before = before;
+    }
+
     /// Fills in the processes of the devices, given as pairs of node number
     /// and device.
     pub(crate) fn read(
@@ -105,7 +120,8 @@ impl Users {
         }
         let known: Vec<u32> = devices.iter().map(|(node, _)| *node).collect();
         let end = Instant::now() + asking.deadline;
-        let mut known_processes = Processes { asking, seen: BTreeMap::new() };
+        let mut before = std::mem::take(&mut self.before);
+        let mut known_processes = Processes { asking, seen: BTreeMap::new(), before: &mut before };
         let mut needless = Vec::new();
         for (node, device) in devices {
             let Some(receiver) = self.pending.get(node) else { continue };
@@ -131,6 +147,9 @@ impl Users {
             }
             fill(files, device, answer.read, &mut known_processes, problems);
         }
+        let Processes { seen, .. } = known_processes;
+        before.keep(&seen);
+        self.before = before;
         // Devices that have gone.
         let gone: Vec<u32> = self.attached.keys().copied().filter(|n| !known.contains(n)).collect();
         needless.extend(gone.iter().filter_map(|node| self.attached.remove(node)));
@@ -148,10 +167,11 @@ impl Users {
         let (sender, receiver) = channel();
         let (nodes, known) = (Arc::clone(nodes), self.attached.get(&node).cloned());
         let missing = Missing { connected: device.connected.is_none(), bdf: device.bdf.is_none() };
-        let length = if datastores { nds::SIZE } else { nds::HEAD };
+        let cores = device.core_count.unwrap_or(0);
+        let extent = if datastores { Extent::Used { cores } } else { Extent::Head };
         let ask = move || {
             // Nobody listens any more when the source was dropped.
-            let _ = sender.send(ask(&*nodes, node, known, missing, length));
+            let _ = sender.send(ask(&*nodes, node, known, missing, extent));
         };
         if self.slow {
             aside(ask)?;
@@ -228,7 +248,7 @@ fn ask(
     node: u32,
     known: Option<Attached>,
     missing: Missing,
-    length: usize,
+    extent: Extent,
 ) -> Answer {
     let attached = match known.map_or_else(|| attach(nodes, node), Ok) {
         Ok(attached) => attached,
@@ -240,7 +260,7 @@ fn ask(
     let read = {
         // A thread that panicked while asking leaves nothing half done.
         let device = attached.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        ask_attached(&**device, missing, length)
+        ask_attached(&**device, missing, extent)
     };
     Answer { attached: Ok(attached), read }
 }
@@ -249,16 +269,14 @@ fn attach(nodes: &dyn Nodes, node: u32) -> io::Result<Attached> {
     Ok(Arc::new(Mutex::new(nodes.attach(node)?)))
 }
 
-fn ask_attached(device: &dyn AttachedNode, missing: Missing, length: usize) -> Read {
+fn ask_attached(device: &dyn AttachedNode, missing: Missing, extent: Extent) -> Read {
     let connected = missing.connected.then(|| device.connected().ok()).flatten();
     let bdf = missing.bdf.then(|| device.bdf().ok()).flatten();
     let users = device.users().map(|users| {
         users
             .into_iter()
             .map(|user| {
-                // A process can end between the two questions; then it has no
-                // datastore any more and is shown as it was listed.
-                let datastore = device.datastore(user.pid, length).ok().flatten();
+                let datastore = ask_datastore(device, user.pid, extent);
                 (user, datastore)
             })
             .collect()
@@ -266,11 +284,28 @@ fn ask_attached(device: &dyn AttachedNode, missing: Missing, length: usize) -> R
     Read { connected, bdf, users }
 }
 
+/// The datastore of a process. It can end between the two questions; then it
+/// has none any more and is shown as it was listed.
+fn ask_datastore(device: &dyn AttachedNode, pid: u32, extent: Extent) -> Store {
+    thread_local! {
+        // Cleared only where that is needed: clearing costs as much as reading.
+        static BYTES: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    }
+    let cores = match extent {
+        Extent::Used { cores } => cores,
+        Extent::Head | Extent::Whole => 0,
+    };
+    BYTES.with_borrow_mut(|bytes| match device.datastore(pid, extent, bytes) {
+        Ok(true) => datastore(bytes, cores).transpose(),
+        Ok(false) | Err(_) => None,
+    })
+}
+
 fn fill(
     files: &dyn Files,
     device: &mut Device,
     read: Read,
-    known: &mut Processes,
+    known: &mut Processes<'_>,
     problems: &mut Vec<Problem>,
 ) {
     if device.connected.is_none() {
@@ -289,12 +324,11 @@ fn fill(
             return;
         }
     };
-    let cores = device.core_count.unwrap_or(0);
     let mut processes = Vec::with_capacity(users.len());
-    for (user, bytes) in users {
+    for (user, store) in users {
         let host = known.of(files, user.pid);
-        let datastore = bytes.and_then(|bytes| match datastore(&bytes, cores) {
-            Ok(store) => store,
+        let datastore = store.and_then(|store| match store {
+            Ok(store) => Some(store),
             Err(error) => {
                 problems.push(Problem {
                     device: Some(device.host_index),
@@ -387,8 +421,8 @@ mod tests {
             };
             Ok(self.0.pids.iter().map(user).collect())
         }
-        fn datastore(&self, _: u32, _: usize) -> io::Result<Option<Vec<u8>>> {
-            Ok(None)
+        fn datastore(&self, _: u32, _: Extent, _: &mut Vec<u8>) -> io::Result<bool> {
+            Ok(false)
         }
     }
 

@@ -16,7 +16,7 @@ mod problems;
 mod processors;
 mod span;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use crate::sample::{DeviceState, Origin, Problem};
 pub use crate::text::printable;

@@ -4,7 +4,7 @@ use crate::instance::Chip;
 use crate::sample::{Datastore, DatastoreCore, Device, Process, Sample};
 
 /// Devices that are asked and idle, `seconds` after boot.
-pub(super) fn machine(chip: Chip, devices: u32, seconds: u64) -> Sample {
+pub(crate) fn machine(chip: Chip, devices: u32, seconds: u64) -> Sample {
     let device = |index| Device {
         index,
         host_index: index,
@@ -22,7 +22,7 @@ pub(super) fn machine(chip: Chip, devices: u32, seconds: u64) -> Sample {
 }
 
 /// The same with counters of the process on a physical core.
-pub(super) fn with(
+pub(crate) fn with(
     mut sample: Sample,
     device: usize,
     core: u32,
@@ -39,6 +39,6 @@ pub(super) fn with(
 }
 
 /// The process on a device.
-pub(super) fn process_mut(sample: &mut Sample, device: usize) -> &mut Process {
+pub(crate) fn process_mut(sample: &mut Sample, device: usize) -> &mut Process {
     &mut sample.devices[device].processes.as_mut().unwrap()[0]
 }

@@ -8,6 +8,7 @@
 //! an old recording shows.
 
 mod file;
+pub mod fuzz;
 mod patch;
 
 use std::io::{self, Write};

@@ -1,28 +1,23 @@
 //! The recording source: samples from a file, in the order they were taken.
 
+mod samples;
+
 use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::io::BufReader;
+use std::path::Path;
 use std::time::Instant;
 
-use crate::record::{Decoder, FORMAT, Header};
 use crate::sample::{Sample, Wanted};
 use crate::source::Source;
 use crate::{Error, Result};
-
-/// Longest line that is read: the sample of a 16-device instance with full
-/// counters is below 2 MiB.
-const LIMIT: u64 = 64 << 20;
+pub(crate) use samples::Samples;
 
 /// Plays a recording: each reading is the next sample, or the one of its time
 /// where a speed is given; after the last one it is the last again. A line
 /// that was cut by a crash ends the recording.
 #[derive(Debug)]
 pub struct ReplaySource {
-    path: PathBuf,
-    lines: BufReader<File>,
-    number: u64,
-    decoder: Decoder,
+    samples: Samples<BufReader<File>>,
     last: Option<Sample>,
     /// Read ahead: its time has not come.
     next: Option<Sample>,
@@ -41,45 +36,8 @@ impl ReplaySource {
     /// A file that cannot be read or is no recording of a form known here.
     pub fn open(path: &Path, speed: Option<f64>) -> Result<Self> {
         let file = File::open(path).map_err(Error::io("read", path))?;
-        let mut source = Self {
-            path: path.to_owned(),
-            lines: BufReader::new(file),
-            number: 0,
-            decoder: Decoder::of(0),
-            last: None,
-            next: None,
-            speed,
-            began: None,
-        };
-        let line = source.line()?.unwrap_or_default();
-        match serde_json::from_slice::<Header>(&line) {
-            Ok(header) if header.neuron_recording <= FORMAT => {
-                source.decoder = Decoder::of(header.neuron_recording);
-                Ok(source)
-            }
-            Ok(header) => Err(Error::content(
-                path,
-                format!(
-                    "recording of form {}; this program knows up to {FORMAT}",
-                    header.neuron_recording
-                ),
-            )),
-            Err(_) => Err(Error::content(path, "not a recording: its first line is no header")),
-        }
-    }
-
-    /// The next sample; `None` at the end.
-    fn read(&mut self) -> Result<Option<Sample>> {
-        let Some(line) = self.line()? else { return Ok(None) };
-        match self.decoder.sample(&line) {
-            Ok(sample) => Ok(Some(sample)),
-            // The last line, cut while it was written.
-            Err(_) if !line.ends_with(b"\n") => Ok(None),
-            Err(error) => {
-                let reason = format!("line {} is not a sample: {error}", self.number);
-                Err(Error::content(&self.path, reason))
-            }
-        }
+        let samples = Samples::of(BufReader::new(file), path)?;
+        Ok(Self { samples, last: None, next: None, speed, began: None })
     }
 
     /// Goes on to the sample whose time has come.
@@ -87,7 +45,7 @@ impl ReplaySource {
         loop {
             let next = match self.next.take() {
                 Some(next) => next,
-                None => match self.read()? {
+                None => match self.samples.next()? {
                     Some(next) => next,
                     None => return Ok(()),
                 },
@@ -102,25 +60,15 @@ impl ReplaySource {
             self.last = Some(next);
         }
     }
-
-    /// The next line with its newline; `None` at the end.
-    fn line(&mut self) -> Result<Option<Vec<u8>>> {
-        use std::io::Read as _;
-        let mut line = Vec::new();
-        let mut limited = self.lines.by_ref().take(LIMIT);
-        limited.read_until(b'\n', &mut line).map_err(Error::io("read", &self.path))?;
-        self.number += 1;
-        Ok((!line.is_empty()).then_some(line))
-    }
 }
 
 impl Source for ReplaySource {
     fn sample(&mut self, _wanted: Wanted) -> Result<Sample> {
         match self.speed {
             Some(speed) => self.keep_time(speed)?,
-            None => self.last = self.read()?.or(self.last.take()),
+            None => self.last = self.samples.next()?.or(self.last.take()),
         }
-        self.last.clone().ok_or_else(|| Error::content(&self.path, "holds no sample"))
+        self.last.clone().ok_or_else(|| Error::content(&self.samples.path, "holds no sample"))
     }
 
     fn needs_polling(&self) -> bool {

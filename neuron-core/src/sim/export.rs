@@ -13,7 +13,7 @@ use crate::driver::{Answer, Files as _, Nodes as _, Recording};
 use crate::uapi::arg::{
     AppsInfo, DeviceBasicInfo, DeviceBdfExt, DeviceInfo, GetAppsInfo, NeuronAppInfo, Plain as _,
 };
-use crate::uapi::nds;
+use crate::uapi::nds_ext::Extent;
 use crate::{Error, Result};
 
 /// Writes the instance below `root`, which must not exist or be empty.
@@ -69,10 +69,12 @@ fn nodes(view: &View, root: &Path) -> Result<()> {
             let pid = process.id.pid;
             if process.datastore {
                 let attached = view.attach(number).map_err(Error::io("read", root))?;
-                let bytes = attached.datastore(pid, nds::SIZE).map_err(Error::io("read", root))?;
+                let mut bytes = Vec::new();
+                attached
+                    .datastore(pid, Extent::Whole, &mut bytes)
+                    .map_err(Error::io("read", root))?;
                 let dir = root.join("nds");
                 std::fs::create_dir_all(&dir).map_err(Error::io("create", &dir))?;
-                let bytes = bytes.unwrap_or_default();
                 file(&dir.join(format!("neuron{number}.{pid}")), 0o644, bytes)?;
             }
             let command = view.read(&format!("proc/{pid}/cmdline")).unwrap_or_default();

@@ -11,16 +11,17 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{FlockOperation, flock, fstat, stat};
+use rustix::fs::{FileType, FlockOperation, flock, fstat, stat};
 use rustix::io::Errno;
 
 use super::life::Witness;
 use super::place::{Places, check_name};
 use super::reap::{self, CoreCounters};
+use super::stamp::Stamp;
 use super::state::{FORMAT, ProcessId, State};
-use crate::driver::read_head;
+use crate::driver::{open_file, read_entry};
 use crate::instance::InstanceType;
-use crate::uapi::nds;
+use crate::uapi::nds_ext::Extent;
 use crate::{Error, Result};
 
 /// Longest state file that is read.
@@ -165,7 +166,13 @@ impl Sim {
     ///
     /// When the state cannot be read.
     pub fn snapshot(&self) -> Result<State> {
-        let mut state = self.read_state()?;
+        Ok(self.snapshot_of()?.0)
+    }
+
+    /// As [`Self::snapshot`], and which file it was, where it is the content
+    /// of a file that nobody changes without its looking different.
+    pub(super) fn snapshot_of(&self) -> Result<(State, Option<Stamp>)> {
+        let (mut state, stamp) = self.read_stamped()?;
         for _ in 0..TRIES {
             let witness = Witness::new();
             // One process is often on every device.
@@ -173,12 +180,12 @@ impl Sim {
             let known: BTreeSet<ProcessId> =
                 attached.chain(state.marks.values().copied()).collect();
             if !known.into_iter().any(|id| witness.is_dead(id)) {
-                return Ok(state);
+                return Ok((state, stamp));
             }
             // A full disk must not hide the machine either.
             let writable = rustix::fs::access(&self.dir, rustix::fs::Access::WRITE_OK).is_ok();
             if writable && let Ok(state) = self.update(|state| Ok(state.clone())) {
-                return Ok(state);
+                return Ok((state, None));
             }
             self.reap(&mut state);
             // Somebody who may write could have moved counters meanwhile, of
@@ -187,11 +194,16 @@ impl Sim {
             let mut shown = again.clone();
             self.reap(&mut shown);
             if shown == state {
-                return Ok(state);
+                return Ok((state, None));
             }
             state = again;
         }
-        Ok(state)
+        Ok((state, None))
+    }
+
+    /// Whether the state file is still the one of a stamp.
+    pub(super) fn is_still(&self, stamp: Stamp) -> bool {
+        stat(self.dir.join("state.json")).is_ok_and(|stat| Stamp::of(&stat) == stamp)
     }
 
     /// Changes the state under the lock, after dead processes were taken off.
@@ -254,8 +266,12 @@ impl Sim {
         id: ProcessId,
         cores: u32,
     ) -> io::Result<CoreCounters> {
-        let bytes = read_head(&self.datastore_path(device, id), nds::SIZE)?;
-        Ok(bytes.map_or_else(BTreeMap::new, |bytes| reap::core_counters(&bytes, cores)))
+        let Some(file) = open_file(&self.datastore_path(device, id))? else {
+            return Ok(BTreeMap::new());
+        };
+        let mut bytes = Vec::new();
+        read_entry(&file, Extent::Used { cores }, &mut bytes)?;
+        Ok(reap::core_counters(&bytes, cores))
     }
 
     fn reap(&self, state: &mut State) -> Vec<(u32, ProcessId)> {
@@ -314,15 +330,20 @@ impl Sim {
     }
 
     fn read_state(&self) -> Result<State> {
+        Ok(self.read_stamped()?.0)
+    }
+
+    fn read_stamped(&self) -> Result<(State, Option<Stamp>)> {
         let path = self.dir.join("state.json");
         let mut text = Vec::new();
         let fail = |error| Error::io("read", &path)(error);
         let file = File::open(&path).map_err(fail)?;
-        let facts = file.metadata().map_err(fail)?;
-        if !facts.is_file() {
+        let facts = fstat(&file).map_err(|errno| fail(errno.into()))?;
+        if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile {
             return Err(Error::content(&path, "not a file"));
         }
-        let size = facts.len().min(LIMIT);
+        let stamp = Stamp::settled(&facts);
+        let size = u64::try_from(facts.st_size).unwrap_or(0).min(LIMIT);
         text.reserve(usize::try_from(size).unwrap_or(0).saturating_add(1));
         file.take(LIMIT).read_to_end(&mut text).map_err(fail)?;
         let state: State = serde_json::from_slice(&text).map_err(|error| {
@@ -333,7 +354,9 @@ impl Sim {
             return Err(Error::content(&path, reason));
         }
         match state.kind() {
-            Some(kind) if u32::try_from(state.devices.len()) == Ok(kind.device_count) => Ok(state),
+            Some(kind) if u32::try_from(state.devices.len()) == Ok(kind.device_count) => {
+                Ok((state, stamp))
+            }
             Some(kind) => {
                 let (found, wanted) = (state.devices.len(), kind.device_count);
                 let reason = format!("holds {found} devices, a {} has {wanted}", kind.name);

@@ -5,10 +5,12 @@
 //! namespace, and one that `/proc` hides from this user.
 
 use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, test_kill_process};
+use rustix::process::{Pid, PidfdFlags, pidfd_open, test_kill_process};
 
 use super::state::ProcessId;
 
@@ -64,6 +66,44 @@ impl Witness {
     }
 }
 
+/// Processes that were alive, and whether they still are: by descriptors of
+/// their own, all asked in one call.
+#[derive(Debug)]
+pub(super) struct Watch {
+    processes: Vec<OwnedFd>,
+}
+
+impl Watch {
+    /// Begins to watch. `None` when one cannot be watched: it has ended, or is
+    /// not to be seen from here.
+    pub(super) fn of(processes: impl Iterator<Item = ProcessId>) -> Option<Self> {
+        let witness = Witness::new();
+        let mut watched = Vec::new();
+        for id in processes {
+            // Of another namespace: never certain to have ended.
+            if !witness.knows(id) {
+                continue;
+            }
+            let pid = Pid::from_raw(i32::try_from(id.pid).ok()?)?;
+            watched.push(pidfd_open(pid, PidfdFlags::empty()).ok()?);
+            // Only now: the descriptor is that of who has the pid.
+            if start_time(id.pid).ok()?? != id.start {
+                return None;
+            }
+        }
+        Some(Self { processes: watched })
+    }
+
+    /// Whether all of them are alive.
+    pub(super) fn all_alive(&self) -> bool {
+        let mut asked: Vec<PollFd<'_>> =
+            self.processes.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+        // Readable when the process has ended.
+        let none = Timespec { tv_sec: 0, tv_nsec: 0 };
+        asked.is_empty() || poll(&mut asked, Some(&none)) == Ok(0)
+    }
+}
+
 fn gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound || Errno::from_io_error(error) == Some(Errno::SRCH)
 }
@@ -116,7 +156,14 @@ mod tests {
         let start = start_time(child.id()).unwrap().unwrap();
         let id = ProcessId { pid: child.id(), start, ..own };
         assert!(!witness.is_dead(id));
+        let watch = Watch::of([own, id].into_iter()).unwrap();
+        assert!(watch.all_alive());
+        assert!(Watch::of([ProcessId { start: start + 1, ..id }].into_iter()).is_none());
         child.kill().unwrap();
+        let begin = std::time::Instant::now();
+        while watch.all_alive() {
+            assert!(begin.elapsed().as_secs() < 20);
+        }
         // A zombie is dead: wait for the kill to arrive, then look before reaping it.
         while start_time(id.pid).unwrap().is_some() {
             std::thread::yield_now();

@@ -18,6 +18,7 @@ mod place;
 mod process;
 mod reap;
 mod source;
+mod stamp;
 mod state;
 mod tree;
 mod usage;

@@ -7,7 +7,7 @@ use super::instance::Sim;
 use super::place::Places;
 use super::view::View;
 use crate::driver::{Machine, Setting};
-use crate::instance::{self, InstanceType};
+use crate::instance::{self, Identity, InstanceType};
 use crate::sample::{Origin, Sample, Wanted};
 use crate::source::Source;
 use crate::{Error, Result};
@@ -53,6 +53,9 @@ impl SimSpec {
 pub struct SimSource {
     sim: Sim,
     machine: Machine,
+    view: Arc<View>,
+    /// What the machine is, as long as the view is the same.
+    identity: Option<Identity>,
     /// Whether the machine shows the moment of opening, not yet sampled.
     fresh: bool,
 }
@@ -64,26 +67,46 @@ impl SimSource {
     ///
     /// Those of [`Sim::open_or_create`].
     pub fn open(spec: &SimSpec, logical_nc_config: Option<u32>) -> Result<Self> {
-        let (sim, state) = Sim::open_or_create_read(&Places::from_env(), &spec.name, spec.kind)?;
+        Self::open_in(&Places::from_env(), spec, logical_nc_config)
+    }
+
+    /// As [`Self::open`], among the instances of these places.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::open`].
+    pub fn open_in(
+        places: &Places,
+        spec: &SimSpec,
+        logical_nc_config: Option<u32>,
+    ) -> Result<Self> {
+        let (sim, state) = Sim::open_or_create_read(places, &spec.name, spec.kind)?;
         let view = Arc::new(View::of(&sim, state)?);
         let setting = Setting {
             origin: Origin::Simulated(spec.name.clone()),
             logical_nc_config,
             ..Setting::default()
         };
-        let nodes = Arc::clone(&view);
-        Ok(Self { sim, machine: Machine::new(view, nodes, setting), fresh: true })
+        let (files, nodes) = (Arc::clone(&view), Arc::clone(&view));
+        let machine = Machine::new(files, nodes, setting);
+        Ok(Self { sim, machine, view, identity: None, fresh: true })
+    }
+
+    fn identity(&mut self) -> Identity {
+        let files = self.machine.files();
+        self.identity.get_or_insert_with(|| instance::identity_of(files)).clone()
     }
 }
 
 impl Source for SimSource {
     fn sample(&mut self, wanted: Wanted) -> Result<Sample> {
-        if !std::mem::take(&mut self.fresh) {
-            let view = Arc::new(View::now(&self.sim)?);
-            let nodes = Arc::clone(&view);
-            self.machine.replace(view, nodes);
+        if !std::mem::take(&mut self.fresh) && !self.view.is_current() {
+            self.view = Arc::new(View::now(&self.sim)?);
+            let (files, nodes) = (Arc::clone(&self.view), Arc::clone(&self.view));
+            self.machine.replace(files, nodes);
+            self.identity = None;
         }
-        let identity = instance::identity_of(self.machine.files());
+        let identity = self.identity();
         self.machine.sample(wanted, &identity).map_err(|error| match error {
             // A simulated machine whose devices are all gone.
             Error::NoDevices(reason) => Error::sim(self.sim.name(), reason),
@@ -92,7 +115,7 @@ impl Source for SimSource {
     }
 
     fn bare(&mut self, wanted: Wanted) -> Sample {
-        let identity = instance::identity_of(self.machine.files());
+        let identity = self.identity();
         self.machine.bare(wanted, &identity)
     }
 

@@ -1,19 +1,23 @@
 //! A moment of a simulated instance as the readers see it: files and nodes.
 
+use std::collections::btree_map::Entry::{Occupied, Vacant};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::io::Errno;
 
 use super::instance::Sim;
-use super::life::Witness;
-use super::state::{Device, State};
+use super::life::{Watch, Witness};
+use super::stamp::Stamp;
+use super::state::{Device, ProcessId, State};
 use super::tree::{self, Entry};
-use crate::driver::{AttachedNode, Files, FreeNode, HostFiles, Nodes, read_head};
+use crate::driver::{AttachedNode, Files, FreeNode, HostFiles, Nodes, open_file, read_entry};
 use crate::sample::DeviceState;
 use crate::uapi::arg::AppInfo;
-use crate::uapi::nds;
+use crate::uapi::nds_ext::Extent;
 use crate::units::Bdf;
 
 /// The state at one moment, answering paths below `sys` and `dev`. Paths
@@ -23,6 +27,18 @@ pub struct View {
     sim: Sim,
     state: Arc<State>,
     host: Arc<HostFiles>,
+    shared: Arc<Shared>,
+}
+
+/// What is known of a moment beside its state.
+#[derive(Debug)]
+struct Shared {
+    /// Attached processes that `/proc` of this process shows, by pid.
+    known: BTreeSet<String>,
+    /// The file that the state was read from, and its living processes.
+    source: Option<(Stamp, Watch)>,
+    /// Datastores that were read: they stay the same files.
+    datastores: Mutex<BTreeMap<(u32, u32), Arc<OwnedFd>>>,
 }
 
 impl View {
@@ -32,14 +48,35 @@ impl View {
     ///
     /// When its state cannot be read.
     pub fn now(sim: &Sim) -> crate::Result<Self> {
-        let state = sim.snapshot()?;
-        Self::of(sim, state)
+        let (state, stamp) = sim.snapshot_of()?;
+        Self::new(sim, state, stamp)
     }
 
     /// The instance in a state that was just read.
     pub(super) fn of(sim: &Sim, state: State) -> crate::Result<Self> {
+        Self::new(sim, state, None)
+    }
+
+    fn new(sim: &Sim, state: State, stamp: Option<Stamp>) -> crate::Result<Self> {
         let host = Arc::new(HostFiles::open(Path::new("/"))?);
-        Ok(Self { sim: sim.clone(), state: Arc::new(state), host })
+        let witness = Witness::new();
+        let attached: BTreeSet<ProcessId> =
+            state.devices.iter().flat_map(|d| &d.processes).map(|p| p.id).collect();
+        let known = attached.iter().filter(|id| witness.knows(**id));
+        let known = known.map(|id| id.pid.to_string()).collect();
+        let all: BTreeSet<ProcessId> =
+            attached.iter().chain(state.marks.values()).copied().collect();
+        let source = stamp.and_then(|stamp| Some((stamp, Watch::of(all.into_iter())?)));
+        let shared = Arc::new(Shared { known, source, datastores: Mutex::default() });
+        Ok(Self { sim: sim.clone(), state: Arc::new(state), host, shared })
+    }
+
+    /// Whether the instance is certain to be as it was then.
+    pub(super) fn is_current(&self) -> bool {
+        self.shared
+            .source
+            .as_ref()
+            .is_some_and(|(stamp, watch)| self.sim.is_still(*stamp) && watch.all_alive())
     }
 
     /// The state.
@@ -67,14 +104,6 @@ impl View {
         Ok(tree::list(&self.state, &parts).ok_or(Errno::NOENT)?)
     }
 
-    /// Whether `/proc` of this process shows the attached process of this pid,
-    /// and not somebody of the same number.
-    fn knows(&self, pid: &str) -> bool {
-        let witness = Witness::new();
-        let mut attached = self.state.devices.iter().flat_map(|d| &d.processes);
-        attached.any(|p| p.id.pid.to_string() == pid && witness.knows(p.id))
-    }
-
     fn device(&self, node: u32) -> io::Result<&Device> {
         let device = usize::try_from(node).ok().and_then(|at| self.state.devices.get(at));
         Ok(device.filter(|device| !device.gone).ok_or(Errno::NXIO)?)
@@ -86,7 +115,7 @@ impl Files for View {
         if let Some(rest) = path.strip_prefix("proc/") {
             let pid = rest.split('/').next().unwrap_or_default();
             let of_the_host = !pid.starts_with(|first: char| first.is_ascii_digit());
-            return if of_the_host || self.knows(pid) {
+            return if of_the_host || self.shared.known.contains(pid) {
                 self.host.read(path)
             } else {
                 Err(Errno::NOENT.into())
@@ -98,6 +127,16 @@ impl Files for View {
             Entry::Dir => Err(Errno::ISDIR.into()),
             Entry::Link(_) | Entry::Node(_) => Err(Errno::INVAL.into()),
         }
+    }
+
+    fn read_often(&self, path: &str) -> io::Result<Vec<u8>> {
+        let Some(rest) = path.strip_prefix("proc/") else { return self.read(path) };
+        let pid = rest.split('/').next().unwrap_or_default();
+        let of_a_process = pid.starts_with(|first: char| first.is_ascii_digit());
+        if of_a_process && !self.shared.known.contains(pid) {
+            return Err(Errno::NOENT.into());
+        }
+        self.host.read_often(path)
     }
 
     fn list(&self, path: &str) -> io::Result<Vec<String>> {
@@ -112,6 +151,10 @@ impl Files for View {
     }
 
     fn answers_at_once(&self) -> bool {
+        true
+    }
+
+    fn stays(&self) -> bool {
         true
     }
 
@@ -190,10 +233,21 @@ impl AttachedNode for SimNode {
             .collect())
     }
 
-    fn datastore(&self, pid: u32, length: usize) -> io::Result<Option<Vec<u8>>> {
+    fn datastore(&self, pid: u32, extent: Extent, bytes: &mut Vec<u8>) -> io::Result<bool> {
         let device = self.view.device(self.node)?;
         let process = device.processes.iter().find(|p| p.id.pid == pid && p.datastore);
-        let Some(process) = process else { return Ok(None) };
-        read_head(&self.view.sim.datastore_path(self.node, process.id), length.min(nds::SIZE))
+        let Some(process) = process else { return Ok(false) };
+        let datastores = &self.view.shared.datastores;
+        let mut open = datastores.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = match open.entry((self.node, pid)) {
+            Occupied(known) => Arc::clone(known.get()),
+            Vacant(place) => {
+                let path = self.view.sim.datastore_path(self.node, process.id);
+                let Some(file) = open_file(&path)? else { return Ok(false) };
+                Arc::clone(place.insert(Arc::new(file)))
+            }
+        };
+        drop(open);
+        read_entry(&file, extent, bytes).map(|()| true)
     }
 }

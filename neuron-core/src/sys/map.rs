@@ -57,21 +57,21 @@ impl Mapping {
         Ok(Self { start, words: length / 8 })
     }
 
-    /// Copies the first `length` bytes, rounded up to whole words, or all if
-    /// there are fewer. Counters are of slightly different moments, but each
-    /// is whole: words are read one by one.
-    pub fn copy_out(&self, length: usize) -> Vec<u8> {
-        let words = length.div_ceil(8).min(self.words);
-        let mut bytes = Vec::with_capacity(words * 8);
-        for index in 0..words {
+    /// Fills `bytes` from an offset, a multiple of 8, for as far as the
+    /// datastore goes, and says how far. Counters are of slightly different
+    /// moments, but each is whole: words are read one by one.
+    pub fn copy_out(&self, offset: usize, bytes: &mut [u8]) -> usize {
+        let mut copied = 0;
+        for (index, place) in (offset / 8..self.words).zip(bytes.chunks_mut(8)) {
             // SAFETY: `index` is below the number of words that are mapped.
             let word = unsafe { self.start.add(index) };
             // SAFETY: mapped for reading until drop, and page-aligned at the
             // start; volatile because another process writes to it.
             let value = unsafe { word.read_volatile() };
-            bytes.extend_from_slice(&value.to_ne_bytes());
+            place.copy_from_slice(value.to_ne_bytes().get(..place.len()).unwrap_or_default());
+            copied += place.len();
         }
-        bytes
+        copied
     }
 }
 
@@ -117,11 +117,18 @@ mod tests {
             (0..262_144_u32).map(|i| i.wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect();
         file.write_all_at(&bytes, 4096).unwrap();
         let mapping = Mapping::new(file.as_fd(), &info(262_144, 4096)).unwrap();
-        assert!(mapping.copy_out(nds::SIZE) == bytes);
+        let mut copy = vec![0; nds::SIZE + 8];
+        assert_eq!(mapping.copy_out(0, &mut copy), nds::SIZE);
+        assert!(copy[..nds::SIZE] == bytes);
+        let mut few = [0; 13];
+        assert_eq!(mapping.copy_out(4096, &mut few), 13);
+        assert_eq!(few, bytes[4096..4109]);
+        assert_eq!(mapping.copy_out(nds::SIZE, &mut few), 0);
         // Shared: a later store is seen, also when the descriptor is gone.
         file.write_all_at(&77_u64.to_le_bytes(), 4096 + 264).unwrap();
         drop(file);
-        assert_eq!(mapping.copy_out(nds::SIZE)[264..272], 77_u64.to_le_bytes());
+        assert_eq!(mapping.copy_out(264, &mut few[..8]), 8);
+        assert_eq!(few[..8], 77_u64.to_le_bytes());
     }
 
     #[test]

@@ -9,6 +9,7 @@ use rustix::fs::{Mode, OFlags};
 use super::{Arg, Mapping, ioctl};
 use crate::uapi::arg::{AppInfo, AppsInfo, MemChunkInfo, NcMapEntry, NeuronDsInfo};
 use crate::uapi::enums::AppsInfoFlags;
+use crate::uapi::nds_ext::Extent;
 use crate::uapi::request;
 
 /// A device opened without attaching to it: takes no process slot, never waits
@@ -120,17 +121,19 @@ impl Attached {
     /// # Errors
     ///
     /// The errno of the driver; `InvalidInput` for a pid that cannot be one.
-    pub fn datastore(&self, pid: u32, length: usize) -> io::Result<Option<Vec<u8>>> {
+    pub fn datastore(&self, pid: u32, extent: Extent, bytes: &mut Vec<u8>) -> io::Result<bool> {
         let owner = i32::try_from(pid).ok().filter(|pid| *pid > 0).ok_or_else(|| {
             io::Error::new(io::ErrorKind::InvalidInput, format!("{pid} is not a process id"))
         })?;
         let mut info = NeuronDsInfo { pid: owner, ..NeuronDsInfo::default() };
         match self.call(request::ACQUIRE_NEURON_DS.number(), &mut info) {
             Ok(returned) => ioctl::refuse_positive(returned)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(error),
         }
-        Ok(Some(Mapping::new(self.fd(), &info)?.copy_out(length)))
+        let mapping = Mapping::new(self.fd(), &info)?;
+        extent.gather(bytes, |offset, bytes| io::Result::Ok(mapping.copy_out(offset, bytes)))?;
+        Ok(true)
     }
 
     /// Values of registers; see [`super::hardware_counters`].
@@ -178,7 +181,10 @@ mod tests {
         assert_eq!(free.logical_to_physical().unwrap_err().raw_os_error(), not_a_device);
         let attached = Attached::open(file.path()).unwrap();
         assert_eq!(attached.processes().unwrap_err().raw_os_error(), not_a_device);
-        assert_eq!(attached.datastore(1, 8).unwrap_err().raw_os_error(), not_a_device);
+        assert_eq!(
+            attached.datastore(1, Extent::Head, &mut Vec::new()).unwrap_err().raw_os_error(),
+            not_a_device
+        );
         assert_eq!(attached.hardware_counters(&[0]).unwrap_err().raw_os_error(), not_a_device);
         assert_eq!(attached.memory_chunks(0, 1).unwrap_err().raw_os_error(), not_a_device);
     }
@@ -188,7 +194,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let attached = Attached::open(file.path()).unwrap();
         for pid in [0, 1 << 31, u32::MAX] {
-            let error = attached.datastore(pid, 8).unwrap_err();
+            let error = attached.datastore(pid, Extent::Head, &mut Vec::new()).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{pid}");
         }
     }

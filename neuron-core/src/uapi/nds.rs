@@ -96,8 +96,8 @@ pub enum Entry {
 }
 
 /// Reads an entry for a device with this number of physical cores. Cores
-/// beyond [`MAX_CORES`] are left out. Of less than a whole entry only the
-/// header and the device counters are read, which is all that a list needs.
+/// beyond [`MAX_CORES`] are left out. Of less than [`UNUSED_FROM`] bytes only
+/// the header and the device counters are read, which is all that a list needs.
 ///
 /// # Errors
 ///
@@ -112,7 +112,7 @@ pub fn parse(bytes: &[u8], cores: u32) -> Result<Entry, Malformed> {
     if bytes.len() < HEAD {
         return Err(short());
     }
-    let cores = if bytes.len() < SIZE { 0 } else { cores };
+    let cores = if bytes.len() < UNUSED_FROM { 0 } else { cores };
     let signature: [u8; 4] = bytes_at(bytes, 0).ok_or_else(short)?;
     if signature == [0; 4] {
         return Ok(Entry::Released);

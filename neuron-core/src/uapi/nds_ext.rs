@@ -49,6 +49,92 @@ const _: () = assert!(MODELS + MAX_MODELS * MODEL == LATENCIES);
 const _: () = assert!(LATENCIES + nds::MAX_CORES as usize * 2 * HISTOGRAM == LENGTH);
 const _: () = assert!(START.is_multiple_of(8) && START + LENGTH <= nds::SIZE);
 
+/// How much of an entry is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// The header and the device counters.
+    Head,
+    /// Everything that the cores of a device and our runtime's block can hold.
+    Used {
+        /// Physical cores of the device.
+        cores: u32,
+    },
+    /// All bytes.
+    Whole,
+}
+
+impl Extent {
+    /// Reads an entry into `bytes`, which may hold another: nothing of that
+    /// stays. `read` fills a buffer from an offset and says how much it got.
+    /// What is not read is zero; of an entry that ends too soon only the
+    /// beginning is given.
+    ///
+    /// # Errors
+    ///
+    /// Those of `read`; `bytes` are empty then.
+    pub fn gather<E>(
+        self,
+        bytes: &mut Vec<u8>,
+        mut read: impl FnMut(usize, &mut [u8]) -> Result<usize, E>,
+    ) -> Result<(), E> {
+        let length = match self {
+            Self::Head => nds::HEAD,
+            Self::Used { .. } => START + LENGTH,
+            Self::Whole => nds::SIZE,
+        };
+        bytes.resize(length, 0);
+        let got = match self {
+            Self::Used { cores } => gather_used(cores, bytes, read),
+            Self::Head | Self::Whole => read(0, bytes),
+        };
+        match got {
+            Ok(got) => {
+                bytes.truncate(got);
+                Ok(())
+            }
+            Err(error) => {
+                bytes.clear();
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Fills in the parts that are used, and zeros between them. Returns how much
+/// of `bytes` is good.
+fn gather_used<E>(
+    cores: u32,
+    bytes: &mut [u8],
+    mut read: impl FnMut(usize, &mut [u8]) -> Result<usize, E>,
+) -> Result<usize, E> {
+    let cores = usize::try_from(cores.min(nds::MAX_CORES)).unwrap_or(0);
+    // The counters of the first four cores stand in two places, those of the
+    // others in one (driver.md §5.3).
+    let parts = [
+        (0, 256 + 248 * 4),
+        (55_936, 512 * cores.min(4)),
+        (57_984, 768 * cores.saturating_sub(4)),
+        (START, LATENCIES),
+        (START + LATENCIES, 2 * HISTOGRAM * cores),
+    ];
+    let mut end = 0;
+    for (offset, length) in parts {
+        bytes.get_mut(end..offset).unwrap_or_default().fill(0);
+        end = offset + length;
+        let part = bytes.get_mut(offset..end).unwrap_or_default();
+        let got = read(offset, part)?;
+        if got < length {
+            return Ok(if offset == 0 { got } else { nds::HEAD });
+        }
+        // Only our runtime writes the block.
+        if offset == START && !part.starts_with(&MAGIC) {
+            break;
+        }
+    }
+    bytes.get_mut(end..).unwrap_or_default().fill(0);
+    Ok(bytes.len())
+}
+
 /// Which latency a histogram counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Latency {
@@ -197,6 +283,15 @@ impl Block {
     /// When the entry is too short, or the block is of another version or
     /// length, or a model's state is unknown.
     pub fn decode(entry: &[u8]) -> Result<Option<Self>, Malformed> {
+        Self::decode_cores(entry, nds::MAX_CORES)
+    }
+
+    /// As [`Self::decode`], with the latencies of so many cores only.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::decode`].
+    pub fn decode_cores(entry: &[u8], cores: u32) -> Result<Option<Self>, Malformed> {
         const WHAT: &str = "datastore block";
         let bytes = entry.get(START..START + LENGTH).ok_or_else(|| {
             Malformed::new(WHAT, entry.len(), format!("{} bytes are too few", entry.len()))
@@ -238,7 +333,7 @@ impl Block {
             let buckets = std::array::from_fn(|_| words.next().unwrap_or(0));
             Histogram { buckets, sum: words.next().unwrap_or(0) }
         };
-        let cores = (0..nds::MAX_CORES)
+        let cores = (0..cores.min(nds::MAX_CORES))
             .map(|core| CoreLatency {
                 total: histogram(core, Latency::Total),
                 device: histogram(core, Latency::Device),

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use neuron_core::driver::{AttachedNode, Files, FreeNode, Nodes};
 use neuron_core::uapi::arg::AppInfo;
+use neuron_core::uapi::nds_ext::Extent;
 use neuron_core::units::Bdf;
 
 /// What becomes of a path.
@@ -190,8 +191,8 @@ impl AttachedNode for Counted<Box<dyn AttachedNode>> {
         Ok(users)
     }
 
-    fn datastore(&self, pid: u32, length: usize) -> io::Result<Option<Vec<u8>>> {
+    fn datastore(&self, pid: u32, extent: Extent, bytes: &mut Vec<u8>) -> io::Result<bool> {
         self.requests.fetch_add(1, Ordering::Relaxed);
-        self.inner.datastore(pid, length)
+        self.inner.datastore(pid, extent, bytes)
     }
 }

@@ -84,7 +84,14 @@ pub struct CloudwatchArgs {
 
 /// Flags of the original's script (sys-tools.md §6.1), and nothing else.
 #[derive(Debug, Clone, clap::Parser)]
-#[command(name = SCRIPT, version, disable_help_subcommand = true, max_term_width = 100)]
+#[command(
+    name = SCRIPT,
+    about = "Send the records of neuron-monitor on stdin to CloudWatch",
+    long_about = None,
+    version,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
 pub(crate) struct ScriptArgs {
     /// Namespace of the metrics
     #[arg(long, value_name = "NAME", value_parser = namespace)]
@@ -192,7 +199,7 @@ impl<'a> Input<'a> {
     fn open(args: &'a CloudwatchArgs, source: &str) -> Result<Self, String> {
         let monitor = match args.stdin {
             true => None,
-            false => Some(crate::monitor(&args.collection, source, Config::everything)?),
+            false => Some(crate::monitor(&args.collection, source, Config::everything, false)?),
         };
         let (sender, events) = channel();
         events::watch_signals(sender.clone()).map_err(cannot_start)?;

@@ -79,7 +79,7 @@ impl<T, F: FnOnce(&str) -> Result<T, String>> Visitor<'_> for Text<F> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
+        f.write_str("a text in double quotes")
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
@@ -247,7 +247,7 @@ mod tests {
                 "{\n \"period\": \"abc\"}",
                 &["line 2: period: ", "\"abc\" is no period", "500ms"][..],
             ),
-            ("{\"period\": 5}", &["line 1: period: ", "expected a string"]),
+            ("{\"period\": 5}", &["line 1: period: ", "double quotes"]),
             ("{\n\n\"perod\": \"1s\"}", &["line 3", "perod", "period", "neuron_runtimes"]),
             (
                 "{\"neuron_runtimes\": [\n{\"metrics\": [\n{\"type\": \"vcpu_usage\"\n}]}]}",

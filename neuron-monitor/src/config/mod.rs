@@ -57,14 +57,6 @@ impl Config {
         }
     }
 
-    /// With the kubelet asked at the usual period, if it is not asked already.
-    pub(crate) fn with_pods(mut self, wanted: bool) -> Self {
-        if wanted {
-            self.k8s.get_or_insert(K8S_PERIOD);
-        }
-        self
-    }
-
     /// Everything there is, for the exporters of our own.
     pub(crate) fn everything(period: Duration) -> Self {
         let mut config = Self::standard(period);

@@ -70,8 +70,15 @@ fn keep_asking(socket: &Path, every: Duration, newest: &Mutex<Option<Asked>>, en
     let mut before = Instant::now();
     loop {
         // Absent where no kubelet runs, and for a moment when it restarts.
-        if socket.exists() {
-            let pods = kubelet::list(socket);
+        let pods = match socket.try_exists() {
+            Ok(false) => None,
+            Ok(true) => Some(kubelet::list(socket)),
+            Err(error) => {
+                let (socket, reason) = (socket.display(), io_reason(&error));
+                Some(Err(format!("cannot ask the kubelet at {socket}: {reason}; run as root")))
+            }
+        };
+        if let Some(pods) = pods {
             let period = before.elapsed().as_secs_f64();
             before = Instant::now();
             let asked = Asked { period, pods };

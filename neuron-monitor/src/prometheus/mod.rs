@@ -85,7 +85,14 @@ pub struct PrometheusArgs {
 
 /// Flags of the original's script (sys-tools.md §5.1), and nothing else.
 #[derive(Debug, Clone, clap::Parser)]
-#[command(name = SCRIPT, version, disable_help_subcommand = true, max_term_width = 100)]
+#[command(
+    name = SCRIPT,
+    about = "Serve the records of neuron-monitor on stdin over HTTP for Prometheus",
+    long_about = None,
+    version,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
 pub(crate) struct ScriptArgs {
     /// Port to listen on
     #[arg(short, long, default_value_t = 8000)]
@@ -126,7 +133,7 @@ type Shown = Option<(u64, Arc<str>)>;
 
 /// What the threads share: the newest figures, and the page made of them.
 #[derive(Debug, Default)]
-struct Board {
+pub(crate) struct Board {
     state: Mutex<State>,
     /// The page of each format.
     pages: Mutex<[Shown; 2]>,
@@ -138,7 +145,12 @@ impl Board {
     }
 
     fn take(&self, record: Record) {
-        let complaints = self.state().take(record, Instant::now());
+        self.take_at(record, Instant::now());
+    }
+
+    /// Takes in a record that arrived at this time.
+    pub(crate) fn take_at(&self, record: Record, now: Instant) {
+        let complaints = self.state().take(record, now);
         for complaint in complaints {
             cli::complain(PROGRAM, &complaint);
         }
@@ -161,6 +173,12 @@ impl Board {
                 page
             }
         }
+    }
+
+    /// The page as a scrape would get it.
+    #[cfg(test)]
+    pub(crate) fn shown(&self) -> Arc<str> {
+        self.page(Format::Prometheus, Extent { each_vcpu: true })
     }
 
     /// Whether records come, and how old the newest is.
@@ -215,8 +233,8 @@ pub(crate) fn run(args: &PrometheusArgs, source: &str) -> Result<Exit, String> {
     let monitor = match args.stdin {
         true => None,
         false => {
-            let standard = |period| Config::everything(period).with_pods(args.enable_k8s_info);
-            Some(crate::monitor(&args.collection, source, standard)?)
+            let pods = args.enable_k8s_info;
+            Some(crate::monitor(&args.collection, source, Config::everything, pods)?)
         }
     };
     let (shared, extent) = (Arc::clone(&board), Extent { each_vcpu: args.each_vcpu });

@@ -37,6 +37,9 @@ pub(crate) struct Options {
 const PROCESSES: u32 = 8;
 /// Time between two scrapes, and the exporter's period.
 const PACE: Duration = Duration::from_millis(50);
+/// Until a simulated instance on which processes have just begun counts as at
+/// rest: before, its state is read anew each time.
+const SETTLED: Duration = Duration::from_millis(2500);
 /// Targets: processor time per series as a share of the peer's, milliseconds
 /// of a scrape of one device, resident MiB, share of one core at 10 ms.
 const SHARE: f64 = 0.2;
@@ -100,10 +103,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             .map(|number| start_worker(&worker, &dir, instance, number % devices))
             .collect();
         let workers = workers?;
+        std::thread::sleep(SETTLED);
         scrapes(options, &binary, instance, &dir, peer)?;
         drop(workers);
         if devices == 1 {
             let _one = start_worker(&worker, &dir, instance, 0)?;
+            std::thread::sleep(SETTLED);
             stream(options, &binary, instance, &dir)?;
         }
     }

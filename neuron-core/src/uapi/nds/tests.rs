@@ -122,7 +122,7 @@ fn entry_of_a_process() {
     assert_eq!(store.cores.len(), 16);
 
     // The head alone has the device counters and no core.
-    for length in [HEAD, SIZE - 1] {
+    for length in [HEAD, UNUSED_FROM - 1] {
         let Ok(Entry::InUse(head)) = parse(&bytes[..length], 8) else { panic!("not in use") };
         assert_eq!((head.device.len(), head.cores.len()), (1, 0));
     }
@@ -140,7 +140,7 @@ proptest! {
     fn parse_never_panics(
         start in prop::collection::vec(any::<u8>(), 0..2000),
         signed in any::<bool>(),
-        length in prop_oneof![Just(SIZE), 0..2 * HEAD, 0..SIZE + 4096],
+        length in prop_oneof![Just(SIZE), Just(UNUSED_FROM), 0..2 * HEAD, 0..SIZE + 4096],
         cores in any::<u32>(),
     ) {
         let mut bytes = start;
@@ -151,7 +151,7 @@ proptest! {
         match parse(&bytes, cores) {
             Ok(Entry::InUse(store)) => {
                 prop_assert!(length >= HEAD && bytes.starts_with(&SIGNATURE));
-                let whole = if length >= SIZE { cores.min(16) } else { 0 };
+                let whole = if length >= UNUSED_FROM { cores.min(16) } else { 0 };
                 prop_assert_eq!(store.cores.len(), usize::try_from(whole).unwrap());
             }
             Ok(Entry::Released) => prop_assert!(bytes.starts_with(&[0; 4])),
