@@ -121,11 +121,22 @@ fn print(
     let mut out = Output::stdout();
     let mut app = App::new(config.keys.clone(), config.flops, config.curves);
     app.expand_all();
-    // What rates are held against. Firmware is asked meanwhile, once.
+    // What rates are held against. Firmware is asked meanwhile.
     if let Err(error) = reading.frame() {
         return failed(&error, args);
     }
-    let asked = watch.map(|mut watch| std::thread::spawn(move || watch.ask()));
+    let (sender, asked) = std::sync::mpsc::channel();
+    if let Some(mut watch) = watch {
+        std::thread::spawn(move || {
+            loop {
+                watch.ask();
+                let _ = sender.send(());
+                std::thread::sleep(reading::Watch::PERIOD);
+            }
+        });
+    } else {
+        drop(sender);
+    }
     let mut said: Vec<String> = Vec::new();
     let mut partial = false;
     for number in 0..count {
@@ -134,13 +145,8 @@ fn print(
             return Exit::Done;
         }
         // A first document without the health of devices would not be whole.
-        if number == 0
-            && let Some(asked) = &asked
-        {
-            let begin = std::time::Instant::now();
-            while !asked.is_finished() && begin.elapsed() < FIRMWARE {
-                std::thread::sleep(Duration::from_millis(5));
-            }
+        if number == 0 {
+            let _ = asked.recv_timeout(FIRMWARE);
         }
         let frame = match reading.frame() {
             Ok(frame) => Arc::new(frame),

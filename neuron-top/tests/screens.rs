@@ -2,6 +2,8 @@
 //! worked out from the samples; the files are rewritten with
 //! `NEURON_REGENERATE=1`.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod samples;
 
 use std::path::Path;
@@ -164,6 +166,28 @@ fn lost_device() {
         let lines = self::lines(&drawn(&mut app, size, &Theme::dark()));
         assert!(has(&lines, "neuron3: is not there any more"));
         assert!(has(&lines, "neuron5: is in reset"), "{lines:#?}");
+    }
+}
+
+/// Sixteen devices of eight cores each: every core can be told apart at every
+/// size.
+#[test]
+fn a_hundred_and_twenty_eight_cores() {
+    let mut samples = samples::many();
+    samples.iter_mut().for_each(|sample| sample.host.logical_nc_config = Some(1));
+    for (size, cell) in [
+        ((200, 60), "|[80.00%]"),
+        ((160, 45), "|[80.00%]"),
+        ((120, 40), "▆ 80.00%"),
+        ((80, 30), "▆ 80 ▆ 80 ▆ 80"),
+        ((80, 24), "ND15 ▆▆▆▆▆▆▆▆  80%"),
+        ((40, 15), "ND15 ▆▆▆▆▆▆▆▆"),
+    ] {
+        let mut app = samples::app(&samples);
+        let lines = lines(&drawn(&mut app, size, &Theme::dark()));
+        assert!(has(&lines, "NeuronCore v3 Utilization (Avg: 45.00%)"), "{lines:#?}");
+        (0..16).for_each(|device| assert!(has(&lines, &format!("ND{device:<2} "))));
+        assert!(has(&lines, cell), "{size:?} {lines:#?}");
     }
 }
 

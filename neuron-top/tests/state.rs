@@ -1,5 +1,7 @@
 //! The state: what keys do, and that readings move nothing under the cursor.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod samples;
 
 use std::sync::Arc;
