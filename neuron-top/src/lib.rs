@@ -37,6 +37,7 @@ pub use args::{Arguments, command};
 
 use app::App;
 use config::Config;
+use health::Level;
 use live::{Failure, Setting};
 use reading::Reading;
 use theme::Theme;
@@ -166,7 +167,9 @@ fn print(
         if out.is_closed() {
             return Exit::Done;
         }
-        let problems: Vec<String> = frame.failure.iter().cloned().collect();
+        let unread = frame.notes.iter().filter(|note| note.level == Level::Unread);
+        let unread = unread.map(|note| note.text.clone());
+        let problems: Vec<String> = frame.failure.iter().cloned().chain(unread).collect();
         for problem in problems.iter().filter(|problem| !said.contains(problem)) {
             cli::complain(PROGRAM, problem);
         }

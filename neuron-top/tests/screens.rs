@@ -178,8 +178,8 @@ fn a_hundred_and_twenty_eight_cores() {
     for (size, cell) in [
         ((200, 60), "|[80.00%]"),
         ((160, 45), "|[80.00%]"),
-        ((120, 40), "▆ 80.00%"),
-        ((80, 30), "▆ 80 ▆ 80 ▆ 80"),
+        ((120, 40), "▆ 80 ▆ 80 ▆ 80"),
+        ((80, 30), "▆80.00%  ▆80.00%"),
         ((80, 24), "ND15 ▆▆▆▆▆▆▆▆  80%"),
         ((40, 15), "ND15 ▆▆▆▆▆▆▆▆"),
     ] {
@@ -270,6 +270,23 @@ fn the_colours_of_the_picture() {
     assert_eq!(cell(0, row).bg, Color::Reset);
     assert_eq!((cell(0, 55).fg, cell(0, 55).bg), (Color::LightYellow, Color::Blue));
     assert_eq!(cell(33, 55).fg, Color::LightGreen);
+}
+
+/// Colours of the configuration file are those of the screen.
+#[test]
+fn colours_can_be_chosen() {
+    let config = neuron_top::config::Config::parse(
+        r##"{"colors": {"title": "black on #00ff00", "used": "bold lightred", "cursor": "reverse"}}"##,
+    );
+    let mut theme = Theme::light();
+    theme.paint(&config.unwrap().colors);
+    let mut app = samples::app(&samples::picture());
+    press(&mut app, "down");
+    let buffer = drawn(&mut app, (193, 57), &theme);
+    let cell = |x, y| buffer.cell((x, y)).unwrap();
+    assert_eq!((cell(0, 1).fg, cell(0, 1).bg), (Color::Black, Color::Rgb(0, 255, 0)));
+    assert_eq!((cell(5, 5).fg, cell(5, 5).modifier), (Color::LightRed, Modifier::BOLD));
+    assert_eq!(cell(1, 33).modifier, Modifier::REVERSED);
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn status(app: &App) -> String {
 /// What is wrong, the worst first, on one line.
 pub(super) fn notes(canvas: &mut Canvas<'_>, frame: &Frame, line: usize) {
     let worst = frame.notes.first().map(|note| note.level);
-    let bad = frame.failure.is_some() || worst == Some(Level::Bad);
+    let bad = frame.failure.is_some() || worst.is_some_and(|level| level != Level::Look);
     let style = if bad { canvas.theme.bad } else { canvas.theme.look };
     canvas.band(line, style);
     let failure = frame.failure.iter().map(|reason| format!("nothing can be read: {reason}"));
