@@ -20,6 +20,7 @@
 //! are absent. Names of DMA variables, which need the notifications of
 //! descriptor generation.
 
+pub mod about;
 pub mod capture;
 pub mod chip;
 pub mod cores;

@@ -1,5 +1,5 @@
-//! The files of `view`: a trace that can be read at any place, results that
-//! appear whole or not at all, and the id of a pair.
+//! The files of `view`: a trace that can be read at any place, and results that
+//! appear whole or not at all.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -8,7 +8,6 @@ use std::path::Path;
 
 use neuron_core::Error;
 use profile_engine::ReadAt as _;
-use sha2::{Digest as _, Sha256};
 
 /// First bytes of a gzip member.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -77,23 +76,4 @@ pub(super) fn replace(
     fresh.as_file().sync_all().map_err(Error::io("write", path))?;
     fresh.persist(path).map_err(|error| Error::io("write", path)(error.error))?;
     Ok(())
-}
-
-/// `n_` and 40 hex digits that depend on the content of both files alone.
-pub(super) fn profile_id(neff: &[u8], trace: &File) -> anyhow::Result<String> {
-    let mut hash = Sha256::new();
-    hash.update(u64::try_from(neff.len())?.to_le_bytes());
-    hash.update(neff);
-    let mut buffer = vec![0; 1 << 18];
-    let mut at = 0;
-    loop {
-        let have = trace.fill_at(at, &mut buffer).map_err(Error::io("read", "the trace"))?;
-        if have == 0 {
-            break;
-        }
-        hash.update(buffer.get(..have).unwrap_or_default());
-        at += u64::try_from(have)?;
-    }
-    let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(format!("n_{}", digits.get(..40).unwrap_or(&digits)))
 }

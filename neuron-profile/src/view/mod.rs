@@ -1,14 +1,15 @@
 //! `neuron-profile view`: a NEFF and its trace as tables or metrics.
 //!
-//! Flags are those of the vendor's tools. The formats that need a store or a
-//! server are not here yet.
+//! Flags are those of the vendor's tools. Without a NEFF it serves what is
+//! stored.
 
 mod files;
+mod ingest;
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 use neuron_core::neff::{self, Neff, Options as NeffOptions, Report};
 use profile_engine::summary::summary;
@@ -16,23 +17,40 @@ use profile_engine::{Capture, Nothing, Options, Parts, RunError, run};
 
 use crate::export::{Names, Profile, json, metrics};
 use crate::output::{self, Exit};
+use crate::profiles::Place;
+use crate::serve::{Listen, serve};
 use files::Trace;
 
-/// Show a profile: the tables of a trace, or its metrics
+/// Show profiles: store one and serve it, or write its tables or metrics; without files serve what is stored
 #[derive(Debug, clap::Args)]
 #[command(after_help = output::codes())]
 pub struct Args {
     /// The NEFF that was running
     #[arg(short, long, value_name = "FILE", alias = "neff")]
-    neff_path: PathBuf,
+    neff_path: Option<PathBuf>,
 
     /// The trace of it; - reads stdin
-    #[arg(short, long, value_name = "FILE")]
-    session_file: PathBuf,
+    #[arg(short, long, value_name = "FILE", requires = "neff_path")]
+    session_file: Option<PathBuf>,
 
-    /// What is written
-    #[arg(long, value_enum)]
+    /// What is written; parquet goes to the store
+    #[arg(long, value_enum, default_value_t)]
     output_format: Format,
+
+    /// Store the profile and end, serve nothing
+    #[arg(long, alias = "disable-ui", requires = "session_file")]
+    ingest_only: bool,
+
+    /// Ingest again what is stored already
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    place: Place,
+
+    /// Tag of the stored profile; may be given more than once
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
 
     /// Where json goes; - is stdout
     #[arg(long, value_name = "FILE", default_value = "ntff.json")]
@@ -54,11 +72,17 @@ pub struct Args {
     /// Which execution of the trace, from 1
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     execution: u32,
+
+    #[command(flatten)]
+    listen: Listen,
 }
 
 /// Forms of the result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum Format {
+    /// Tables in the store
+    #[default]
+    Parquet,
     /// A file of all tables
     Json,
     /// Metrics, name and value
@@ -73,20 +97,41 @@ enum Format {
 ///
 /// Files that cannot be read, do not belong together, or cannot be written.
 pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
-    let trace = Trace::open(&args.session_file)?;
-    let bytes = neuron_core::sys::file_map::FileBytes::open(&args.neff_path)?;
-    let neff_name = args.neff_path.display().to_string();
+    let (neff_path, session_file) = match (&args.neff_path, &args.session_file) {
+        (Some(neff), Some(session)) => (neff, session),
+        (Some(_), None) => bail!("the trace of the NEFF is missing: add -s FILE"),
+        (None, _) if args.output_format != Format::Parquet => {
+            bail!("--output-format needs a profile: add -n NEFF -s NTFF");
+        }
+        (None, _) => {
+            serve(args.place.store()?, &args.listen, None, out)?;
+            return Ok(Exit::Done);
+        }
+    };
+    let trace = Trace::open(session_file)?;
+    let bytes = neuron_core::sys::file_map::FileBytes::open(neff_path)?;
+    let neff_name = neff_path.display().to_string();
     let options = NeffOptions::new(neff::Mode::Lenient).without_digest();
     let neff = Neff::open(&bytes, &options).with_context(|| neff_name.clone())?;
     let mut report = Report::new(neff::Mode::Lenient);
     let execution = usize::try_from(args.execution)?.saturating_sub(1);
     let options = Options { execution, ..Options::default() };
     let exit = match args.output_format {
+        Format::Parquet => {
+            let (id, exit) = ingest::run(args, (neff_path, &trace), &bytes, &neff, options)?;
+            if args.ingest_only {
+                writeln!(out, "Profile \"{id}\" is ready to view")?;
+                out.flush()?;
+            } else {
+                serve(args.place.store()?, &args.listen, Some(&id), out)?;
+            }
+            return Ok(exit);
+        }
         Format::Json => {
             let parts = Parts { usage: !args.ignore_nc_buf_usage };
             let profile = Profile::read(&neff, &trace.file, options, parts, &mut report)
                 .with_context(|| trace.name.clone())?;
-            let name = args.display_name.clone().unwrap_or_else(|| stem(&args.session_file));
+            let name = args.display_name.clone().unwrap_or_else(|| stem(&trace.name));
             let names = Names { profile: name, trace: trace.name.clone() };
             let pretty = args.json_pretty_print;
             if args.output_file.as_os_str() == "-" {
@@ -113,7 +158,8 @@ pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
             if args.output_format == Format::SummaryText {
                 metrics::text(&mut out, &list)?;
             } else {
-                let id = files::profile_id(&bytes, &trace.file)?;
+                let execution = u32::try_from(options.execution)?;
+                let id = ingest::id(&bytes, &trace, execution)?;
                 let line = serde_json::json!({ id: metrics::object(&list) });
                 serde_json::to_writer(&mut out, &line)?;
                 out.write_all(b"\n")?;
@@ -152,6 +198,9 @@ fn end<S: ?Sized + profile_engine::ReadAt>(
     if partial { Exit::Partial } else { Exit::Done }
 }
 
-fn stem(path: &Path) -> String {
-    path.file_stem().map_or_else(|| String::from("profile"), |stem| stem.display().to_string())
+/// The name of a file without folder and ending.
+fn stem(name: &str) -> String {
+    Path::new(name)
+        .file_stem()
+        .map_or_else(|| String::from("profile"), |stem| stem.display().to_string())
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use neuron_core::neff::features;
+use profile_engine::about::{self, moment};
 use profile_engine::cores::Core;
 use profile_engine::summary;
 use profile_engine::{Capture, ReadAt};
@@ -37,16 +38,6 @@ pub(super) fn metadata<S: ReadAt + ?Sized>(capture: &Capture<'_, S>) -> Row {
         "dma_ddr_bandwidth": chip.dma_bandwidth,
         "hbm_ddr_bandwidth": chip.memory_bandwidth,
     }))
-}
-
-/// Nanoseconds after 1970 in the form of RFC 3339, without zeros at the end.
-fn moment(ns: u64) -> String {
-    let (seconds, rest) = (ns / 1_000_000_000, ns % 1_000_000_000);
-    let fraction = format!(".{rest:09}");
-    let fraction = fraction.trim_end_matches('0').trim_end_matches('.');
-    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
-    let (day, hours) = (hours / 24 + 1, hours % 24);
-    format!("1970-01-{day:02}T{hours:02}:{minutes:02}:{:02}{fraction}Z", seconds % 60)
 }
 
 pub(super) fn profile_info(names: &Names) -> Row {
@@ -101,46 +92,13 @@ pub(super) fn neff_nodes<S: ReadAt + ?Sized>(capture: &Capture<'_, S>) -> Vec<Ro
     cores.chain(tensors).collect()
 }
 
-/// The viewer's words for the memory classes of a trace.
-const MEMORY: [(&str, &str); 22] = [
-    ("generic", "Generic"),
-    ("pe", "Tensor Instructions"),
-    ("act", "Scalar Instructions"),
-    ("pool", "GpSimd Instructions"),
-    ("dve", "Vector Instructions"),
-    ("sp", "Sync Instructions"),
-    ("io", "IO"),
-    ("spill", "DRAM Spill"),
-    ("weight", "Weights"),
-    ("profiler buffers", "Profiler Buffers"),
-    ("act table", "Scalar Table"),
-    ("shared scratchpad", "Shared Scratchpad"),
-    ("tensor", "Tensors"),
-    ("ucode", "Ucode lib"),
-    ("pool stdio", "GpSimd STDIO"),
-    ("collectives", "Collectives"),
-    ("scratchpad", "Scratchpad"),
-    ("xt cc", "XT CC (unused)"),
-    ("dma rings runtime", "DMA Rings Runtime"),
-    ("dma rings spill", "DMA Rings Spill"),
-    ("dma rings io", "DMA Rings IO"),
-    ("dma rings collectives", "DMA Rings Collectives"),
-];
-
 /// Each class of memory, then the sum.
 pub(super) fn memory(core: &Core) -> impl Iterator<Item = Row> {
-    let line = |usage: &str, bytes: u64| {
+    about::memory(core).into_iter().map(|(usage, bytes)| {
         row(json!({
             "nd": core.device, "nc": core.number, "usage_type": usage, "amount_bytes": bytes,
         }))
-    };
-    let classes = core.memory.iter().map(move |(class, bytes)| {
-        let word = MEMORY.iter().find(|(known, _)| known == class).map(|(_, word)| *word);
-        line(word.unwrap_or(class), *bytes)
-    });
-    let total = core.memory.iter().fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
-    let total = (!core.memory.is_empty()).then(|| line("Total", total));
-    classes.chain(total)
+    })
 }
 
 /// One row for each ring and name: that of its last engine.

@@ -1,7 +1,7 @@
 //! Rows of layers, and the warnings of a profile.
 
 use neuron_core::engine::Engine;
-use profile_engine::cores::QueueKind;
+use profile_engine::about;
 use profile_engine::layer::LayerNode;
 use profile_engine::{Capture, ReadAt};
 use serde_json::{Value, json};
@@ -55,56 +55,11 @@ fn share(part: u64, whole: u64) -> Value {
 
 /// What makes numbers of the profile incomplete, as the vendor's tool tells it.
 pub(super) fn warnings<S: ReadAt + ?Sized>(profile: &Profile<'_, S>) -> Vec<Row> {
-    const MISSING: &str = "Missing Data";
     let Profile { capture, outcome, .. } = profile;
-    let totals = &outcome.totals;
-    let dynamic = [QueueKind::SoftwareDynamic, QueueKind::HardwareDynamic];
-    let dynamic = dynamic.iter().any(|kind| totals.packets_by_kind.contains_key(kind));
-    let unmatched = &totals.unmatched;
-    let read = &unmatched.read;
-    let given = [
-        (
-            dynamic && totals.descriptor_notices == 0,
-            MISSING,
-            String::from(
-                "The trace has no notifications of descriptor generation, so transfers of \
-                 dynamic DMA are not known; capture with --enable-dge-notifs to have them",
-            ),
-        ),
-        (
-            !capture.has_compiler_metrics,
-            MISSING,
-            String::from("The NEFF has no metrics of its compiler; a newer compiler writes them"),
-        ),
-        (
-            capture.hlo_macs.is_none(),
-            MISSING,
-            String::from(
-                "The NEFF has no HLO statistics: model_flops and mfu_hlo_estimated_percent are \
-                 0; hardware_flops - transpose_flops and mfu_inst_estimated_percent stand",
-            ),
-        ),
-        (
-            read.missing_bytes > 0 || read.late > 0 || unmatched.overflow > 0,
-            "Damaged Trace",
-            format!(
-                "{} bytes of records are missing, {} records came too late to be put in order, \
-                 {} starts were given up",
-                read.missing_bytes, read.late, unmatched.overflow
-            ),
-        ),
-        (
-            unmatched.instruction_ends > 0 || unmatched.packet_ends > 0,
-            "Unmatched Records",
-            format!(
-                "{} ends of instructions and {} ends of packets have no start",
-                unmatched.instruction_ends, unmatched.packet_ends
-            ),
-        ),
-    ];
-    given
+    about::warnings(capture, &outcome.totals)
         .into_iter()
-        .filter(|(holds, ..)| *holds)
-        .map(|(_, category, message)| row(json!({ "category": category, "message": message })))
+        .map(|about::Warning { category, message }| {
+            row(json!({ "category": category, "message": message }))
+        })
         .collect()
 }

@@ -1,0 +1,89 @@
+//! `neuron-profile delete` and `neuron-profile tag`.
+
+use std::io::Write;
+
+use super::Place;
+use crate::output::{self, Exit};
+
+/// Delete stored profiles
+#[derive(Debug, clap::Args)]
+#[command(after_help = output::codes())]
+pub struct DeleteArgs {
+    /// Id, the begin of one, or a display name
+    #[arg(required = true, value_name = "PROFILE")]
+    profiles: Vec<String>,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Name and tag a stored profile
+#[derive(Debug, clap::Args)]
+#[command(after_help = output::codes())]
+pub struct TagArgs {
+    /// Id, the begin of one, or a display name
+    #[arg(value_name = "PROFILE")]
+    profile: String,
+
+    /// Tags to add
+    #[arg(value_name = "TAG")]
+    add: Vec<String>,
+
+    /// Tag to take away; may be given more than once
+    #[arg(long, value_name = "TAG")]
+    remove: Vec<String>,
+
+    /// New display name
+    #[arg(long, value_name = "NAME")]
+    display_name: Option<String>,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Runs `delete`: all that are named, also when one of them fails.
+///
+/// # Errors
+///
+/// The last failure.
+pub fn run_delete(args: &DeleteArgs, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    let store = args.place.store()?;
+    let mut failed = None;
+    for profile in &args.profiles {
+        match store.delete(profile) {
+            Ok(id) => writeln!(out, "Profile \"{id}\" is deleted")?,
+            Err(error) => {
+                if let Some(before) = failed.replace(error) {
+                    output::tell("delete", [before.to_string()]);
+                }
+            }
+        }
+    }
+    out.flush()?;
+    failed.map_or(Ok(Exit::Done), |error| Err(error.into()))
+}
+
+/// Runs `tag`: without a change, it tells name and tags.
+///
+/// # Errors
+///
+/// No such profile, or a store that cannot be written.
+pub fn run_tag(args: &TagArgs, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    let store = args.place.store()?;
+    let changes = !args.add.is_empty() || !args.remove.is_empty() || args.display_name.is_some();
+    let entry = if changes {
+        store.label(&args.profile, |labels| {
+            labels.tags.extend(args.add.iter().cloned());
+            labels.tags.retain(|tag| !args.remove.contains(tag));
+            if let Some(name) = &args.display_name {
+                labels.display_name.clone_from(name);
+            }
+        })?
+    } else {
+        store.entry(&store.find(&args.profile)?)?
+    };
+    let (id, labels) = (&entry.manifest.id, &entry.labels);
+    writeln!(out, "{id}  {}  {}", labels.display_name, labels.tags.join(", "))?;
+    out.flush()?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,177 @@
+//! A stored profile, open for reading.
+//!
+//! Files are read at places, never mapped; what was read last is kept in a
+//! small cache. All methods take `&self` and may be called from many threads.
+
+mod events;
+mod rows;
+mod selection;
+mod viewport;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::disk::read_json;
+use crate::error::Error;
+use crate::lanes::{Index, Lane};
+use crate::manifest::{Labels, Manifest};
+use crate::tiles::page::{RowPage, read_pages};
+
+pub use rows::{Condition, Found, Match, Search, objects};
+pub use selection::{LaneSums, NameSum};
+pub use viewport::{Column, LaneView, Viewport};
+
+/// Pages of events that are kept (our choice: 8,192 events of 24 bytes each).
+const PAGES: usize = 512;
+
+/// Lists of pages that are kept.
+const LISTS: usize = 4096;
+
+/// Most bytes of a page of events or of a level: larger ones are damage.
+const MOST: u32 = 64 << 20;
+
+/// A map that forgets the older half when it is full.
+#[derive(Debug)]
+struct Cache<T> {
+    young: HashMap<(u32, u32, u32), Arc<T>>,
+    old: HashMap<(u32, u32, u32), Arc<T>>,
+    most: usize,
+}
+
+impl<T> Cache<T> {
+    fn new(most: usize) -> Mutex<Self> {
+        Mutex::new(Self { young: HashMap::new(), old: HashMap::new(), most })
+    }
+
+    fn get(&mut self, key: (u32, u32, u32)) -> Option<Arc<T>> {
+        if let Some(found) = self.young.get(&key) {
+            return Some(Arc::clone(found));
+        }
+        let found = self.old.remove(&key)?;
+        self.put(key, Arc::clone(&found));
+        Some(found)
+    }
+
+    fn put(&mut self, key: (u32, u32, u32), value: Arc<T>) {
+        if self.young.len() >= self.most / 2 {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(key, value);
+    }
+}
+
+/// Events of a page, column by column.
+#[derive(Debug, Default)]
+struct Events {
+    start: Vec<i64>,
+    end: Vec<i64>,
+    key: Vec<i64>,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Profile {
+    dir: PathBuf,
+    manifest: Manifest,
+    labels: Labels,
+    index: Index,
+    tiles: File,
+    /// Tables of lanes.
+    files: HashMap<&'static str, File>,
+    lists: Mutex<Cache<Vec<RowPage>>>,
+    events: Mutex<Cache<Events>>,
+}
+
+impl Profile {
+    /// Opens the files of a profile; [`Store::open`](crate::Store::open) finds
+    /// them.
+    ///
+    /// # Errors
+    ///
+    /// Files that cannot be read, or are damaged.
+    pub fn open(dir: PathBuf, manifest: Manifest, labels: Labels) -> Result<Self, Error> {
+        let index: Index = read_json(&dir.join("lanes.json"))?;
+        let open = |name: &str| {
+            let path = dir.join(name);
+            File::open(&path).map_err(Error::io("open", &path))
+        };
+        let mut files = HashMap::new();
+        for lane in &index.lanes {
+            let table = lane.kind.table();
+            if !files.contains_key(table) {
+                files.insert(table, open(&format!("{table}.parquet"))?);
+            }
+        }
+        let tiles = open("tiles")?;
+        let (lists, events) = (Cache::new(LISTS), Cache::new(PAGES));
+        Ok(Self { dir, manifest, labels, index, tiles, files, lists, events })
+    }
+
+    /// What it is.
+    pub const fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Name and tags when it was opened.
+    pub const fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// Its directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Its lanes, by core, engines before DMA engines.
+    pub fn lanes(&self) -> &[Lane] {
+        &self.index.lanes
+    }
+
+    /// Names of events; lanes, viewports and selections give places in it.
+    pub fn names(&self) -> &[String] {
+        &self.index.names
+    }
+
+    /// A name by its place; empty for none.
+    pub fn name(&self, place: u32) -> &str {
+        self.index.names.get(place as usize).map_or("", String::as_str)
+    }
+
+    fn lane(&self, lane: usize) -> Result<&Lane, Error> {
+        let lanes = self.index.lanes.len();
+        let missing = || Error::Query(format!("the profile has {lanes} lanes, no lane {lane}"));
+        self.index.lanes.get(lane).ok_or_else(missing)
+    }
+
+    fn tiles_at(&self, at: u64, size: u32) -> Result<Vec<u8>, Error> {
+        let path = || self.dir.join("tiles");
+        if size > MOST {
+            return Err(Error::damaged(&path(), format!("a page of {size} bytes at {at}")));
+        }
+        let mut bytes = vec![0; size as usize];
+        self.tiles.read_exact_at(&mut bytes, at).map_err(|e| Error::io("read", &path())(e))?;
+        Ok(bytes)
+    }
+
+    /// The pages of a block.
+    fn pages(&self, lane: usize, block: usize) -> Result<Arc<Vec<RowPage>>, Error> {
+        let key = (lane as u32, block as u32, u32::MAX);
+        let cache = || self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = cache().get(key) {
+            return Ok(known);
+        }
+        let path = || self.dir.join("tiles");
+        let Some(of) = self.lane(lane)?.blocks.get(block) else {
+            return Err(Error::damaged(&path(), format!("no block {block}")));
+        };
+        let (at, size) = of.at;
+        let pages = read_pages(&self.tiles_at(at, size)?);
+        let pages = pages.ok_or_else(|| Error::damaged(&path(), format!("pages at {at}")))?;
+        let pages = Arc::new(pages);
+        cache().put(key, Arc::clone(&pages));
+        Ok(pages)
+    }
+}
