@@ -314,6 +314,22 @@ fn ascii_is_all_that_is_drawn_where_that_is_asked() {
     }
 }
 
+/// Plain text has the whole tree, however long it is.
+#[test]
+fn text_has_the_whole_tree() {
+    let mut app = samples::app(&samples::many());
+    app.expand_all();
+    let count = app.lines().len();
+    // 16 devices of 4 cores, each with a model of one leaf and two leaves beside it.
+    assert_eq!(count, 16 + 64 * (1 + 1 + 1 + 1));
+    for width in [40, 100, 200, 1000] {
+        let text = draw::text(&app, width, false);
+        assert_eq!(text.matches("llama-").count(), 64, "{width}");
+        assert!(!text.contains("left out") && text.ends_with('\n'), "{width}");
+        assert!(text.lines().all(|line| line.chars().count() <= usize::from(width)));
+    }
+}
+
 /// No size, state or key breaks the drawing, and the cursor stays in sight.
 #[test]
 fn any_size_can_be_drawn() {
