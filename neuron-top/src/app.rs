@@ -73,6 +73,8 @@ pub struct App {
     keymap: Keymap,
     /// Seconds that the newest reading is late.
     late: Option<u64>,
+    /// What is read, where it is not a machine as it is now.
+    label: &'static str,
 }
 
 impl App {
@@ -95,7 +97,13 @@ impl App {
             scroll: 0,
             keymap,
             late: None,
+            label: "",
         }
+    }
+
+    /// Says what is read, where it is not a machine as it is now.
+    pub fn set_label(&mut self, label: &'static str) {
+        self.label = label;
     }
 
     /// Takes a reading.

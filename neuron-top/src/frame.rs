@@ -50,6 +50,8 @@ pub struct Machine {
     pub instance_id: Option<String>,
     /// Name of the simulated instance, if it is one.
     pub simulated: Option<String>,
+    /// Root of the files that were read, if they are not this machine's own.
+    pub root: Option<String>,
     /// Generation of the cores, `v2` or `v3d`.
     pub core_version: &'static str,
     /// Physical cores of a logical one.
@@ -328,9 +330,13 @@ fn machine(parts: &Parts, before: Option<&Machine>) -> Machine {
     Machine {
         instance_type: facts.instance_type.clone(),
         instance_id: facts.instance_id.clone(),
-        simulated: match &facts.origin {
+        simulated: match &parts.inventory.origin {
             Origin::Simulated(name) => Some(name.clone()),
             Origin::Kernel | Origin::Root(_) => None,
+        },
+        root: match &parts.inventory.origin {
+            Origin::Root(root) => Some(root.clone()),
+            Origin::Kernel | Origin::Simulated(_) => None,
         },
         core_version: match before {
             Some(before) if !known => before.core_version,

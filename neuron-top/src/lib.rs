@@ -99,7 +99,13 @@ fn setting(
         mouse: config.mouse.unwrap_or(true) && !args.no_mouse,
         flops: config.flops,
         curves: config.curves,
+        label: label(args),
     }
+}
+
+/// What stands in the title beside the machine.
+fn label(args: &Arguments) -> &'static str {
+    if args.common.source().starts_with("replay:") { "recording" } else { "" }
 }
 
 /// Whether the locale has UTF-8 (POSIX: the first of three that is set).
@@ -122,6 +128,7 @@ fn print(
     let mut out = Output::stdout();
     let mut app = App::new(config.keys.clone(), config.flops, config.curves);
     app.expand_all();
+    app.set_label(label(args));
     // What rates are held against. Firmware is asked meanwhile.
     if let Err(error) = reading.frame() {
         return failed(&error, args);

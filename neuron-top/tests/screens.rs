@@ -218,6 +218,26 @@ fn the_picture() {
     }
 }
 
+/// What is not this machine as it is now is called what it is.
+#[test]
+fn the_title_says_what_is_read() {
+    use neuron_core::model::Origin;
+    let title = |samples: &[neuron_core::sample::Sample], label, width| {
+        let mut app = samples::app(samples);
+        app.set_label(label);
+        lines(&drawn(&mut app, (width, 24), &Theme::dark()))[0].trim().to_owned()
+    };
+    let mut samples = samples::idle();
+    let bare = "neuron-top 0.1.0 running on i-0123456789abcdef0 (trn1.2xlarge)";
+    assert_eq!(title(&samples, "", 100), bare);
+    assert!(title(&samples, "recording", 100).ends_with(" recording"));
+    samples.iter_mut().for_each(|s| s.origin = Origin::Simulated("lab".to_owned()));
+    assert!(title(&samples, "", 100).ends_with("(trn1.2xlarge, simulated lab)"));
+    assert!(title(&samples, "", 40).contains("simulated lab"));
+    samples.iter_mut().for_each(|s| s.origin = Origin::Root("/host\u{1b}".to_owned()));
+    assert!(title(&samples, "", 100).ends_with("files below /host\\u{1b})"));
+}
+
 #[test]
 fn the_picture_of_flops() {
     let mut app = samples::app(&samples::picture());

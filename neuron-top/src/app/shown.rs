@@ -112,6 +112,11 @@ impl App {
         &self.keymap
     }
 
+    /// What is read, where it is not a machine as it is now; else empty.
+    pub fn label(&self) -> &'static str {
+        self.label
+    }
+
     /// Seconds that the newest reading is late.
     pub fn late(&self) -> Option<u64> {
         self.late
