@@ -47,6 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         mouse: true,
         flops: false,
         curves: false,
+        label: "",
     };
     match live::show(Reading::of(Box::new(source)), setting) {
         Ok(()) => Ok(()),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use neuron_core::cli::parse_duration;
+use neuron_core::error::io_reason;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
@@ -83,7 +84,7 @@ impl Config {
             Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
                 Ok(Self::default())
             }
-            Err(error) => Err(told(format!("cannot be read: {error}"))),
+            Err(error) => Err(told(format!("cannot be read: {}", io_reason(&error)))),
         }
     }
 }

@@ -36,6 +36,9 @@ pub struct Frame {
     pub notes: Arc<Vec<Note>>,
     /// Why there is nothing new: the source failed.
     pub failure: Option<String>,
+    /// Bytes that it takes beside what it shares with the frame before,
+    /// roughly.
+    pub weight: usize,
 }
 
 /// What changes seldom or never.
@@ -47,6 +50,8 @@ pub struct Machine {
     pub instance_id: Option<String>,
     /// Name of the simulated instance, if it is one.
     pub simulated: Option<String>,
+    /// Root of the files that were read, if they are not this machine's own.
+    pub root: Option<String>,
     /// Generation of the cores, `v2` or `v3d`.
     pub core_version: &'static str,
     /// Physical cores of a logical one.
@@ -173,6 +178,7 @@ impl Frame {
             Some(before) if *before.machine == machine => Arc::clone(&before.machine),
             _ => Arc::new(machine),
         };
+        let mut weight = size_of::<Self>();
         let processes: Vec<Process> = parts
             .applications
             .into_iter()
@@ -184,7 +190,10 @@ impl Frame {
                         Some(known) if *known.application == application => {
                             Arc::clone(&known.application)
                         }
-                        _ => Arc::new(application),
+                        _ => {
+                            weight += weight_of(&application);
+                            Arc::new(application)
+                        }
                     },
                     cores: held(parts.cores.get(&pid), &machine),
                     cpu: parts.shares.get(&pid).cloned().map(|share| share.map(Share::from)),
@@ -198,6 +207,10 @@ impl Frame {
                 sum.flops += core.flops;
             }
         }
+        let held: usize = processes.iter().map(|process| process.cores.len()).sum();
+        weight += cores.len() * size_of::<Core>() + processes.len() * size_of::<Process>();
+        // A place in a map takes about twice what is in it.
+        weight += held * 2 * size_of::<(usize, Core)>();
         Self {
             taken: parts.taken,
             span: parts.span,
@@ -208,6 +221,7 @@ impl Frame {
             ram: parts.ram,
             notes: Arc::default(),
             failure: None,
+            weight,
         }
     }
 
@@ -220,15 +234,17 @@ impl Frame {
         } else {
             Arc::new(machine)
         };
+        let machine_cores = machine.core_count();
         Self {
             taken,
             span: None,
-            cores: vec![Core::default(); machine.core_count()],
+            cores: vec![Core::default(); machine_cores],
             machine,
             processes: Vec::new(),
             cpu: None,
             ram: None,
             notes: Arc::default(),
+            weight: size_of::<Self>() + machine_cores * size_of::<Core>(),
             failure: Some(reason),
         }
     }
@@ -237,14 +253,6 @@ impl Frame {
     pub fn process(&self, pid: u32) -> Option<&Process> {
         let at = self.processes.binary_search_by_key(&pid, |process| process.application.pid);
         at.ok().and_then(|at| self.processes.get(at))
-    }
-
-    /// Bytes that the frame takes beside what it shares, roughly.
-    pub fn weight(&self) -> usize {
-        let of_process = |process: &Process| 160 + process.cores.len() * 48;
-        size_of::<Self>()
-            + self.cores.len() * size_of::<Core>()
-            + self.processes.iter().map(of_process).sum::<usize>()
     }
 }
 
@@ -267,6 +275,20 @@ impl Machine {
     pub fn widest(&self) -> usize {
         self.devices.iter().map(|device| wide(device.cores)).max().unwrap_or(0)
     }
+}
+
+/// Bytes of an application, roughly.
+fn weight_of(application: &Application) -> usize {
+    let models = application.memory.models.iter().map(|model| {
+        let part = 2 * size_of::<(u32, neuron_core::model::Subgraph)>();
+        size_of_val(model) + model.name.len() + model.uuid.len() + model.subgraphs.len() * part
+    });
+    let core = 2 * size_of::<(u32, neuron_core::model::CoreMemory)>();
+    size_of_val(application)
+        + application.tag.len()
+        + application.command.len()
+        + application.memory.cores.len() * core
+        + models.sum::<usize>()
 }
 
 /// An index or count as a place.
@@ -308,9 +330,13 @@ fn machine(parts: &Parts, before: Option<&Machine>) -> Machine {
     Machine {
         instance_type: facts.instance_type.clone(),
         instance_id: facts.instance_id.clone(),
-        simulated: match &facts.origin {
+        simulated: match &parts.inventory.origin {
             Origin::Simulated(name) => Some(name.clone()),
             Origin::Kernel | Origin::Root(_) => None,
+        },
+        root: match &parts.inventory.origin {
+            Origin::Root(root) => Some(root.clone()),
+            Origin::Kernel | Origin::Simulated(_) => None,
         },
         core_version: match before {
             Some(before) if !known => before.core_version,

@@ -29,6 +29,8 @@ pub struct Note {
 pub enum Level {
     /// Work is or may be lost.
     Bad,
+    /// Something could not be read.
+    Unread,
     /// To be looked at.
     Look,
 }
@@ -65,7 +67,7 @@ pub(crate) fn notes(
             notes.push(Note { level, text: format!("{}: {what}", listed(&names)) });
         }
     }
-    notes.extend(problems.iter().map(|text| Note { level: Level::Bad, text: text.clone() }));
+    notes.extend(problems.iter().map(|text| Note { level: Level::Unread, text: text.clone() }));
     for device in hardware {
         of_hardware(device, first, &mut notes);
     }

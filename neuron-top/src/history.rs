@@ -21,11 +21,11 @@ pub struct History {
 impl History {
     /// Takes a frame; old ones go when there are too many.
     pub fn push(&mut self, frame: Arc<Frame>) {
-        self.bytes += frame.weight();
+        self.bytes += frame.weight;
         self.frames.push_back(frame);
         while self.frames.len() > FRAMES || (self.bytes > BYTES && self.frames.len() > 2) {
             if let Some(old) = self.frames.pop_front() {
-                self.bytes = self.bytes.saturating_sub(old.weight());
+                self.bytes = self.bytes.saturating_sub(old.weight);
                 self.dropped += 1;
             }
         }
@@ -72,6 +72,7 @@ mod tests {
             ram: None,
             notes: Arc::default(),
             failure: None,
+            weight: 100 + cores * size_of::<Core>(),
         })
     }
 

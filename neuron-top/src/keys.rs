@@ -312,6 +312,17 @@ mod tests {
         assert_eq!(keymap.action(Key::parse("0").unwrap()), None);
     }
 
+    /// The table of the reference is this one.
+    #[test]
+    fn the_reference_lists_every_action() {
+        let reference = include_str!("../REFERENCE.md");
+        for row in ACTIONS {
+            let keys: Vec<String> = row.keys.split(' ').map(|key| format!("`{key}`")).collect();
+            let line = format!("| `{}` | {} | {} |\n", row.name, keys.join(" "), row.help);
+            assert!(reference.contains(&line), "{line}");
+        }
+    }
+
     #[test]
     fn own_keys_take_the_place_of_the_table() {
         let keymap: Keymap =

@@ -37,6 +37,7 @@ pub use args::{Arguments, command};
 
 use app::App;
 use config::Config;
+use health::Level;
 use live::{Failure, Setting};
 use reading::Reading;
 use theme::Theme;
@@ -98,7 +99,13 @@ fn setting(
         mouse: config.mouse.unwrap_or(true) && !args.no_mouse,
         flops: config.flops,
         curves: config.curves,
+        label: label(args),
     }
+}
+
+/// What stands in the title beside the machine.
+fn label(args: &Arguments) -> &'static str {
+    if args.common.source().starts_with("replay:") { "recording" } else { "" }
 }
 
 /// Whether the locale has UTF-8 (POSIX: the first of three that is set).
@@ -121,11 +128,23 @@ fn print(
     let mut out = Output::stdout();
     let mut app = App::new(config.keys.clone(), config.flops, config.curves);
     app.expand_all();
-    // What rates are held against. Firmware is asked meanwhile, once.
+    app.set_label(label(args));
+    // What rates are held against. Firmware is asked meanwhile.
     if let Err(error) = reading.frame() {
         return failed(&error, args);
     }
-    let asked = watch.map(|mut watch| std::thread::spawn(move || watch.ask()));
+    let (sender, asked) = std::sync::mpsc::channel();
+    if let Some(mut watch) = watch {
+        std::thread::spawn(move || {
+            loop {
+                watch.ask();
+                let _ = sender.send(());
+                std::thread::sleep(reading::Watch::PERIOD);
+            }
+        });
+    } else {
+        drop(sender);
+    }
     let mut said: Vec<String> = Vec::new();
     let mut partial = false;
     for number in 0..count {
@@ -134,13 +153,8 @@ fn print(
             return Exit::Done;
         }
         // A first document without the health of devices would not be whole.
-        if number == 0
-            && let Some(asked) = &asked
-        {
-            let begin = std::time::Instant::now();
-            while !asked.is_finished() && begin.elapsed() < FIRMWARE {
-                std::thread::sleep(Duration::from_millis(5));
-            }
+        if number == 0 {
+            let _ = asked.recv_timeout(FIRMWARE);
         }
         let frame = match reading.frame() {
             Ok(frame) => Arc::new(frame),
@@ -160,7 +174,9 @@ fn print(
         if out.is_closed() {
             return Exit::Done;
         }
-        let problems: Vec<String> = frame.failure.iter().cloned().collect();
+        let unread = frame.notes.iter().filter(|note| note.level == Level::Unread);
+        let unread = unread.map(|note| note.text.clone());
+        let problems: Vec<String> = frame.failure.iter().cloned().chain(unread).collect();
         for problem in problems.iter().filter(|problem| !said.contains(problem)) {
             cli::complain(PROGRAM, problem);
         }

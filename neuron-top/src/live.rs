@@ -31,6 +31,8 @@ pub struct Setting {
     pub flops: bool,
     /// Begin with curves.
     pub curves: bool,
+    /// What is read, where it is not a machine as it is now; else empty.
+    pub label: &'static str,
 }
 
 /// Why the screen ended otherwise than it was asked to.
@@ -70,6 +72,7 @@ pub(crate) fn run(reading: Reading, watch: Option<Watch>, setting: Setting) -> R
     let _collector = collect::start(reading, watch, setting.period, sender.clone())
         .map_err(Failure::Terminal)?;
     let mut app = App::new(setting.keymap, setting.flops, setting.curves);
+    app.set_label(setting.label);
     // A source that fails at once is told on the terminal as it was; one that
     // is slow is waited for on the screen.
     match events.recv_timeout(FIRST) {

@@ -1,6 +1,8 @@
 //! The screen, the JSON and neuron-monitor say the same of one recording, field
 //! by field.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod samples;
 
 use std::path::Path;

@@ -2,6 +2,8 @@
 //! worked out from the samples; the files are rewritten with
 //! `NEURON_REGENERATE=1`.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod samples;
 
 use std::path::Path;
@@ -167,6 +169,28 @@ fn lost_device() {
     }
 }
 
+/// Sixteen devices of eight cores each: every core can be told apart at every
+/// size.
+#[test]
+fn a_hundred_and_twenty_eight_cores() {
+    let mut samples = samples::many();
+    samples.iter_mut().for_each(|sample| sample.host.logical_nc_config = Some(1));
+    for (size, cell) in [
+        ((200, 60), "|[80.00%]"),
+        ((160, 45), "|[80.00%]"),
+        ((120, 40), "▆ 80 ▆ 80 ▆ 80"),
+        ((80, 30), "▆80.00%  ▆80.00%"),
+        ((80, 24), "ND15 ▆▆▆▆▆▆▆▆  80%"),
+        ((40, 15), "ND15 ▆▆▆▆▆▆▆▆"),
+    ] {
+        let mut app = samples::app(&samples);
+        let lines = lines(&drawn(&mut app, size, &Theme::dark()));
+        assert!(has(&lines, "NeuronCore v3 Utilization (Avg: 45.00%)"), "{lines:#?}");
+        (0..16).for_each(|device| assert!(has(&lines, &format!("ND{device:<2} "))));
+        assert!(has(&lines, cell), "{size:?} {lines:#?}");
+    }
+}
+
 /// top-nt-1.png: 193 columns and 57 lines. Word for word but for three things:
 /// the tool's version; the summary's scratchpads, which the picture shows as
 /// nothing although its tree and its total have them; capacities, which are
@@ -192,6 +216,26 @@ fn the_picture() {
     for size in SIZES {
         golden("picture", &mut app, size);
     }
+}
+
+/// What is not this machine as it is now is called what it is.
+#[test]
+fn the_title_says_what_is_read() {
+    use neuron_core::model::Origin;
+    let title = |samples: &[neuron_core::sample::Sample], label, width| {
+        let mut app = samples::app(samples);
+        app.set_label(label);
+        lines(&drawn(&mut app, (width, 24), &Theme::dark()))[0].trim().to_owned()
+    };
+    let mut samples = samples::idle();
+    let bare = "neuron-top 0.1.0 running on i-0123456789abcdef0 (trn1.2xlarge)";
+    assert_eq!(title(&samples, "", 100), bare);
+    assert!(title(&samples, "recording", 100).ends_with(" recording"));
+    samples.iter_mut().for_each(|s| s.origin = Origin::Simulated("lab".to_owned()));
+    assert!(title(&samples, "", 100).ends_with("(trn1.2xlarge, simulated lab)"));
+    assert!(title(&samples, "", 40).contains("simulated lab"));
+    samples.iter_mut().for_each(|s| s.origin = Origin::Root("/host\u{1b}".to_owned()));
+    assert!(title(&samples, "", 100).ends_with("files below /host\\u{1b})"));
 }
 
 #[test]
@@ -248,6 +292,23 @@ fn the_colours_of_the_picture() {
     assert_eq!(cell(33, 55).fg, Color::LightGreen);
 }
 
+/// Colours of the configuration file are those of the screen.
+#[test]
+fn colours_can_be_chosen() {
+    let config = neuron_top::config::Config::parse(
+        r##"{"colors": {"title": "black on #00ff00", "used": "bold lightred", "cursor": "reverse"}}"##,
+    );
+    let mut theme = Theme::light();
+    theme.paint(&config.unwrap().colors);
+    let mut app = samples::app(&samples::picture());
+    press(&mut app, "down");
+    let buffer = drawn(&mut app, (193, 57), &theme);
+    let cell = |x, y| buffer.cell((x, y)).unwrap();
+    assert_eq!((cell(0, 1).fg, cell(0, 1).bg), (Color::Black, Color::Rgb(0, 255, 0)));
+    assert_eq!((cell(5, 5).fg, cell(5, 5).modifier), (Color::LightRed, Modifier::BOLD));
+    assert_eq!(cell(1, 33).modifier, Modifier::REVERSED);
+}
+
 #[test]
 fn without_colour_nothing_is_coloured() {
     let mut app = samples::app(&samples::lost());
@@ -270,6 +331,22 @@ fn ascii_is_all_that_is_drawn_where_that_is_asked() {
             let buffer = drawn(&mut app, size, &theme);
             assert!(buffer.content.iter().all(|cell| cell.symbol().is_ascii()), "{size:?} {keys}");
         }
+    }
+}
+
+/// Plain text has the whole tree, however long it is.
+#[test]
+fn text_has_the_whole_tree() {
+    let mut app = samples::app(&samples::many());
+    app.expand_all();
+    let count = app.lines().len();
+    // 16 devices of 4 cores, each with a model of one leaf and two leaves beside it.
+    assert_eq!(count, 16 + 64 * (1 + 1 + 1 + 1));
+    for width in [40, 100, 200, 1000] {
+        let text = draw::text(&app, width, false);
+        assert_eq!(text.matches("llama-").count(), 64, "{width}");
+        assert!(!text.contains("left out") && text.ends_with('\n'), "{width}");
+        assert!(text.lines().all(|line| line.chars().count() <= usize::from(width)));
     }
 }
 

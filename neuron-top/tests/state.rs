@@ -1,5 +1,7 @@
 //! The state: what keys do, and that readings move nothing under the cursor.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod samples;
 
 use std::sync::Arc;
@@ -165,6 +167,31 @@ fn pause_and_steps_in_time_show_what_was_recorded() {
     press(&mut app, "] ]");
     assert_eq!(app.behind(), None);
     assert!(Arc::ptr_eq(app.frame().unwrap(), &frames[2]));
+}
+
+/// What does not change is shared from reading to reading, and what does is
+/// counted.
+#[test]
+fn a_frame_that_changes_little_weighs_little() {
+    let mut samples = samples::many();
+    let again = |sample: &Sample, seconds: u64| {
+        let mut later = sample.clone();
+        later.uptime = later.uptime.map(|at| at + seconds * 1_000_000_000);
+        later
+    };
+    samples.push(again(&samples[1], 1));
+    let mut changed = again(&samples[1], 2);
+    samples::count(&mut changed, 0, 5000, 0, &[(23, 1)]);
+    samples.push(changed);
+    let frames = samples::frames(&samples);
+    assert!(Arc::ptr_eq(&frames[1].machine, &frames[2].machine));
+    let shared = |a: &Frame, b: &Frame| {
+        let pairs = a.processes.iter().zip(&b.processes);
+        pairs.filter(|(a, b)| Arc::ptr_eq(&a.application, &b.application)).count()
+    };
+    assert_eq!((shared(&frames[1], &frames[2]), shared(&frames[2], &frames[3])), (8, 7));
+    let [first, same, other] = [frames[1].weight, frames[2].weight, frames[3].weight];
+    assert!(same < 10_000 && same < other && other < first, "{first} {same} {other}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The tree: parents are the sum of their children, whatever there is.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod samples;
 
 use neuron_core::instance::Chip;

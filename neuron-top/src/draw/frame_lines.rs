@@ -17,10 +17,11 @@ pub(super) fn title(canvas: &mut Canvas<'_>, app: &App, frame: &Frame, line: usi
     canvas.band(line, style);
     let machine = &*frame.machine;
     let kind = machine.instance_type.as_deref().unwrap_or("unknown instance type");
-    let simulated = match &machine.simulated {
-        Some(name) if name != kind => format!(", simulated {name}"),
-        Some(_) => String::from(", simulated"),
-        None => String::new(),
+    let simulated = match (&machine.simulated, &machine.root) {
+        (Some(name), _) if name != kind => format!(", simulated {name}"),
+        (Some(_), _) => String::from(", simulated"),
+        (None, Some(root)) => format!(", files below {root}"),
+        (None, None) => String::new(),
     };
     let id = machine.instance_id.as_deref().unwrap_or("this machine");
     let version = env!("CARGO_PKG_VERSION");
@@ -48,6 +49,7 @@ fn status(app: &App) -> String {
     }
     match app.late() {
         Some(seconds) => format!(" no answer for {seconds} s "),
+        None if !app.label().is_empty() => format!(" {} ", app.label()),
         None => String::new(),
     }
 }
@@ -55,7 +57,7 @@ fn status(app: &App) -> String {
 /// What is wrong, the worst first, on one line.
 pub(super) fn notes(canvas: &mut Canvas<'_>, frame: &Frame, line: usize) {
     let worst = frame.notes.first().map(|note| note.level);
-    let bad = frame.failure.is_some() || worst == Some(Level::Bad);
+    let bad = frame.failure.is_some() || worst.is_some_and(|level| level != Level::Look);
     let style = if bad { canvas.theme.bad } else { canvas.theme.look };
     canvas.band(line, style);
     let failure = frame.failure.iter().map(|reason| format!("nothing can be read: {reason}"));

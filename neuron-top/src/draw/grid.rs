@@ -217,7 +217,12 @@ fn one(
                     None => {}
                 }
                 if selected {
-                    canvas.restyle(left, y, width, theme.selected);
+                    // What is not used keeps its own colour, so that the bar can be read.
+                    let behind = Style { fg: None, ..theme.selected };
+                    let used = core.map_or(0.0, |core| core.utilization / 100.0);
+                    let used = if app.curves() { width } else { figures::columns(used, width) };
+                    canvas.restyle(left, y, width, behind);
+                    canvas.restyle(left, y, used, theme.selected);
                 }
                 let text = bracketed(core, device.status, app.flops());
                 let style = if core.is_some() { Style::new() } else { theme.dim };

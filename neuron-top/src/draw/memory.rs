@@ -92,8 +92,11 @@ pub(crate) fn summary(canvas: &mut Canvas<'_>, app: &App, frame: &Frame, plan: &
         }
         Summary::Table => {
             canvas.section(top, &heading(frame));
-            let heads = ["Total", "Tensors", "Constants", "Code/DMA", "Rt/App.", "Scratch"];
-            let pitch = ((canvas.width() - 7) / heads.len()).min(14);
+            let pitch = ((canvas.width() - 7) / 6).min(14);
+            let heads = match pitch {
+                12.. => ["Total", "Tensors", "Constants", "DMA/Code", "App/Runtime", "Scratchpad"],
+                _ => ["Total", "Tensors", "Const.", "DMA/Code", "App/Rt.", "Scratch"],
+            };
             for (column, head) in heads.iter().enumerate() {
                 canvas.text(7 + column * pitch, top + 1, &format!("{head:>pitch$}"), Style::new());
             }

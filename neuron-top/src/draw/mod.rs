@@ -82,17 +82,22 @@ fn plan(area: Rect, app: &App, frame: &Frame) -> Plan {
     })
 }
 
+/// Most cells of a text: some ten thousand lines.
+const CELLS: usize = 4_000_000;
+
 /// The screen as text of so many columns and as many lines as it takes, the
 /// whole tree with it; blanks at the ends of lines are left out.
 pub fn text(app: &App, width: u16, ascii: bool) -> String {
     let theme = Theme { ascii, ..Theme::plain() };
     let devices = app.frame().map_or(0, |frame| frame.machine.devices.len());
     // More lines than the sections with all their headings and blanks take.
-    let lines = 30 + devices + app.lines().len();
-    let height = u16::try_from(lines).unwrap_or(u16::MAX).min(u16::MAX / width.max(1));
+    let tree = app.lines().len();
+    let lines = 30 + devices + tree;
+    let most = CELLS / usize::from(width.max(1));
+    let height = u16::try_from(lines.min(most)).unwrap_or(u16::MAX);
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
-    draw(&mut buffer, area, app, &theme);
+    let drawn = draw(&mut buffer, area, app, &theme);
     let mut out = String::new();
     // Without the help line, which helps nobody there.
     for y in 0..height.saturating_sub(1) {
@@ -102,6 +107,9 @@ pub fn text(app: &App, width: u16, ascii: bool) -> String {
             out.push_str(&line);
             out.push('\n');
         }
+    }
+    if let Some(left @ 1..) = tree.checked_sub(drawn.page) {
+        out.push_str(&format!("{left} lines of the tree are left out; -j has all\n"));
     }
     out
 }

@@ -13,7 +13,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, frame: &Frame) {
     let Some((overlay, scroll)) = app.overlay() else { return };
     let theme = canvas.theme;
     let (title, lines) = match overlay {
-        Overlay::Help => ("Keys (any other key closes this)", help(app)),
+        Overlay::Help => ("Keys (any other key closes this)", help(app, canvas.width())),
         Overlay::Notes => ("Health of the devices (any other key closes this)", notes(frame)),
     };
     let width = canvas.width();
@@ -33,21 +33,22 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, frame: &Frame) {
     }
 }
 
-fn help(app: &App) -> Vec<(String, bool)> {
+fn help(app: &App, width: usize) -> Vec<(String, bool)> {
+    let column = if width < 60 { 9 } else { 14 };
     let of = |row: &crate::keys::Row| {
         let keys: Vec<String> =
             app.keymap().keys(row.action).iter().map(ToString::to_string).collect();
-        (format!("{:14} {}", keys.join(" "), row.help), false)
+        (format!("{:column$} {}", keys.join(" "), row.help), false)
     };
     let mut lines: Vec<(String, bool)> = ACTIONS.iter().map(of).collect();
-    lines.insert(12.min(lines.len()), (format!("{:14} {}", "1-9", "select a tab"), false));
+    lines.insert(12.min(lines.len()), (format!("{:column$} {}", "1-9", "select a tab"), false));
     lines
 }
 
 fn notes(frame: &Frame) -> Vec<(String, bool)> {
     let failure =
         frame.failure.iter().map(|reason| (format!("nothing can be read: {reason}"), true));
-    let notes = frame.notes.iter().map(|note| (note.text.clone(), note.level == Level::Bad));
+    let notes = frame.notes.iter().map(|note| (note.text.clone(), note.level != Level::Look));
     let lines: Vec<(String, bool)> = failure.chain(notes).collect();
     match lines.is_empty() {
         true => vec![(String::from("nothing is wrong"), false)],

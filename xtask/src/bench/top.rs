@@ -7,7 +7,6 @@
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -76,7 +75,7 @@ impl Shown {
         command.stdin(slave.try_clone()?).stdout(slave.try_clone()?).stderr(slave);
         let child =
             command.spawn().with_context(|| format!("cannot start {}", program.display()))?;
-        let terminal = Arc::new(File::from(OwnedFd::from(master)));
+        let terminal = Arc::new(File::from(master));
         let bytes = Arc::new(AtomicU64::new(0));
         let (reader, count) = (Arc::clone(&terminal), Arc::clone(&bytes));
         std::thread::spawn(move || {
