@@ -18,6 +18,7 @@ use crate::export::{Names, Profile, json, metrics};
 use crate::output::{self, Exit};
 use crate::profiles::Place;
 use files::Trace;
+pub(crate) use files::replace;
 
 /// Show a profile: the tables of a trace, or its metrics
 #[derive(Debug, clap::Args)]
