@@ -3,6 +3,7 @@
 mod ls;
 mod monitor;
 mod npu;
+mod profile;
 mod python;
 mod rtd;
 mod stats;
@@ -23,6 +24,8 @@ pub(crate) enum Bench {
     Formats,
     /// The software NeuronCore against NumPy and onnxruntime.
     Npu(npu::Options),
+    /// The profile store on generated traces, against polars and DuckDB.
+    Profile(profile::Options),
     /// The runtime daemon against a bare tonic server and a Python one.
     Rtd(rtd::Options),
 }
@@ -40,6 +43,7 @@ pub(crate) fn run(bench: &Bench) -> Result<()> {
         Bench::Ls(options) => ls::run(options),
         Bench::Monitor(options) => monitor::run(options),
         Bench::Npu(options) => npu::run(options),
+        Bench::Profile(options) => profile::run(options),
         Bench::Rtd(options) => rtd::run(options),
         Bench::Formats => {
             let core = ["-p", "neuron-core", "--features", "neff,ntff,isa,sources", "--benches"];

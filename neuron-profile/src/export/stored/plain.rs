@@ -30,8 +30,7 @@ pub(super) fn copy(profile: &Profile, tables: &[String], folder: &Path) -> anyho
     make(folder)?;
     for table in tables {
         let from = profile.table(table)?;
-        let mut file =
-            std::fs::File::open(&from).map_err(neuron_core::Error::io("open", &from))?;
+        let mut file = std::fs::File::open(&from).map_err(neuron_core::Error::io("open", &from))?;
         into(&folder.join(format!("{table}.parquet")), |out| {
             io::copy(&mut file, out)?;
             Ok(())

@@ -106,7 +106,7 @@ impl Tracks<'_> {
 /// All events of a profile.
 pub(super) fn walk(profile: &Profile, taker: &mut dyn Taker) -> anyhow::Result<()> {
     let mut tracks = Tracks { taker, known: HashMap::new(), rows: HashMap::new() };
-    let mut each = |table: &str, act: &mut dyn FnMut(Line<'_>) -> anyhow::Result<()>| {
+    let each = |table: &str, act: &mut dyn FnMut(Line<'_>) -> anyhow::Result<()>| {
         if !has(profile, table) {
             return Ok(());
         }

@@ -4,7 +4,7 @@
 //! column is one bin of a zoom level and exact; the range is widened to whole
 //! columns. There are at least as many columns as asked for and less than twice
 //! that, plus two. Where columns are finer than the finest level, the events
-//! themselves are read: sixteen times the columns at most, about.
+//! themselves are read: thirty times the columns at most, about.
 
 use super::Profile;
 use crate::error::Error;
