@@ -18,8 +18,8 @@ use crate::sample::{Sample, Wanted};
 use crate::sim::{SimSource, SimSpec};
 use crate::{Error, Result};
 
-/// Something that can be read.
-pub trait Source: std::fmt::Debug {
+/// Something that can be read, also by a thread of its own.
+pub trait Source: std::fmt::Debug + Send {
     /// Reads once.
     ///
     /// # Errors

@@ -70,9 +70,18 @@ pub struct Collection {
     /// Period of groups for which the configuration says nothing [default: 5s]
     #[arg(long, value_name = "DURATION", value_parser = parse_period)]
     pub period: Option<Duration>,
+
+    /// Where the kubelet is asked for pods, when k8s_info is on [default:
+    /// /var/lib/kubelet/pod-resources/kubelet.sock]
+    #[arg(long, value_name = "PATH")]
+    pub kubelet_socket: Option<PathBuf>,
 }
 
 impl Collection {
+    /// As flags that were not given.
+    pub(crate) const NOTHING: Self =
+        Self { verbose: 0, config_file: None, period: None, kubelet_socket: None };
+
     /// The period of groups for which nothing is said.
     pub(crate) fn period(&self) -> Duration {
         self.period.unwrap_or(PERIOD)
@@ -84,7 +93,7 @@ impl Collection {
 pub enum Command {
     /// Serve the metrics over HTTP for Prometheus
     Prometheus(PrometheusArgs),
-    /// Write the metrics as CloudWatch embedded metric format
+    /// Send the metrics to CloudWatch, or write them as embedded metric format
     Cloudwatch(CloudwatchArgs),
     /// Record samples into a file for --source replay:FILE
     Record(RecordArgs),

@@ -14,6 +14,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use crate::wire::Record;
+
 /// Something that happened.
 #[derive(Debug)]
 pub(crate) enum Event {
@@ -27,6 +29,8 @@ pub(crate) enum Event {
     OutputFailed(io::Error),
     /// The configuration file may have changed.
     ConfigTouched,
+    /// Another monitor's record came on stdin.
+    Record(Box<Record>),
 }
 
 /// Catches signals.

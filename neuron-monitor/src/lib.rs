@@ -17,6 +17,8 @@ pub mod cloudwatch;
 mod config;
 mod document;
 mod events;
+#[cfg_attr(not(feature = "k8s"), path = "kubernetes/absent.rs")]
+mod kubernetes;
 mod log;
 mod metadata;
 mod monitor;
@@ -26,6 +28,7 @@ mod plan;
 pub mod prometheus;
 mod reading;
 pub mod recording;
+mod records;
 pub mod wire;
 
 pub use args::{Arguments, Collection, Command, command};
@@ -77,15 +80,24 @@ fn ended(result: Result<Exit, String>) -> Exit {
 /// a link is all that it takes.
 fn script(args: &[OsString]) -> Option<Exit> {
     use clap::CommandFactory as _;
-    let name = std::path::Path::new(args.first()?).file_name()?;
-    if name != prometheus::SCRIPT {
-        return None;
-    }
-    let command = prometheus::ScriptArgs::command();
-    let parsed = cli::parse::<prometheus::ScriptArgs>(command, args.iter().cloned(), Exit::Error);
-    Some(match parsed {
-        Ok(args) => ended(prometheus::run(&args.into_ours(), cli::DEFAULT_SOURCE)),
-        Err(exit) => exit,
+    let name = std::path::Path::new(args.first()?).file_name()?.to_str()?;
+    let args = args.iter().cloned();
+    Some(match name {
+        prometheus::SCRIPT => {
+            let command = prometheus::ScriptArgs::command();
+            match cli::parse::<prometheus::ScriptArgs>(command, args, Exit::Error) {
+                Ok(args) => ended(prometheus::run(&args.into_ours(), cli::DEFAULT_SOURCE)),
+                Err(exit) => exit,
+            }
+        }
+        cloudwatch::SCRIPT => {
+            let command = cloudwatch::ScriptArgs::command();
+            match cli::parse::<cloudwatch::ScriptArgs>(command, args, Exit::Error) {
+                Ok(args) => ended(cloudwatch::run(&args.into_ours(), cli::DEFAULT_SOURCE)),
+                Err(exit) => exit,
+            }
+        }
+        _ => return None,
     })
 }
 
@@ -112,7 +124,9 @@ fn monitor(
         }
     };
     let reading = Reading::open(source).map_err(|error| error.to_string())?;
-    Ok(Monitor::new(reading, config, file, Log::new(collection.verbose)))
+    let mut monitor = Monitor::new(reading, config, file, Log::new(collection.verbose));
+    monitor.ask_kubelet(collection.kubelet_socket.as_deref())?;
+    Ok(monitor)
 }
 
 /// The stream on stdout.

@@ -1,7 +1,7 @@
 //! The loop: reads what is due and hands each record on.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use neuron_core::model::Origin;
 use crate::config::{Config, OfSystem};
 use crate::document;
 use crate::events::Event;
+use crate::kubernetes::Kubelet;
 use crate::log::{Level, Log};
 use crate::metadata::Metadata;
 use crate::own::Own;
@@ -31,6 +32,8 @@ pub(crate) struct Monitor {
     /// When to look at the file, after it was touched.
     touched: Option<Instant>,
     metadata: Option<Metadata>,
+    kubelet: Option<Kubelet>,
+    kubelet_socket: Option<PathBuf>,
     pub(crate) own: Own,
     /// Whether every record carries [`Own`], asked for or not.
     pub(crate) always_own: bool,
@@ -97,10 +100,23 @@ impl Monitor {
             file,
             touched: None,
             metadata: None,
+            kubelet: None,
+            kubelet_socket: None,
             own: Own::new(),
             always_own: false,
             log,
         }
+    }
+
+    /// Asks the kubelet from now on if the configuration says so.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be asked by this build, or now.
+    pub(crate) fn ask_kubelet(&mut self, socket: Option<&Path>) -> Result<(), String> {
+        self.kubelet_socket = socket.map(Path::to_owned);
+        self.kubelet = self.config.k8s.map(|every| Kubelet::ask(socket, every)).transpose()?;
+        Ok(())
     }
 
     /// Runs until the end. `sink` takes each record and says whether to go on.
@@ -165,6 +181,8 @@ impl Monitor {
                 Ok(Event::OutputFailed(error)) => return ControlFlow::Break(End::Output(error)),
                 Ok(Event::HangUp) if self.file.is_none() => return ControlFlow::Break(End::Done),
                 Ok(Event::HangUp) => self.touched = Some(Instant::now()),
+                // Only where nothing is read here.
+                Ok(Event::Record(_)) => {}
                 Ok(Event::ConfigTouched) => self.touched = Some(Instant::now() + SETTLE),
                 Err(RecvTimeoutError::Timeout) => {
                     if self.touched.is_some_and(|at| at <= Instant::now()) {
@@ -199,7 +217,12 @@ impl Monitor {
             Ok(config) => {
                 self.log.say(Level::Steps, &format!("{}: read again", file.path.display()));
                 self.plan = Plan::of(&config, Instant::now());
+                let asks_as_before = self.config.k8s == config.k8s;
                 self.config = config;
+                let socket = self.kubelet_socket.clone();
+                if !asks_as_before && let Err(reason) = self.ask_kubelet(socket.as_deref()) {
+                    self.log.say(Level::Always, &reason);
+                }
                 self.reading.forget();
             }
             Err(reason) => {
@@ -215,6 +238,8 @@ impl Monitor {
         if collected.facts.origin == Origin::Kernel {
             self.metadata.get_or_insert_with(Metadata::ask).complete(&mut record.instance_info);
         }
+        let per_device = record.neuron_hardware_info.neuroncore_per_device_count;
+        record.neuron_k8s_info = self.kubelet.as_ref().and_then(|kubelet| kubelet.news(per_device));
         let number = self.own.made(due, collected.took, self.plan.late());
         if let Some(monitor) = &mut record.neuron_monitor {
             monitor.record = number;

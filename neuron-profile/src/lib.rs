@@ -1,10 +1,12 @@
 //! Looks into NEFF and NTFF files, and makes profiles of them.
 
+pub mod capture;
 pub mod export;
 pub mod neff;
 pub mod ntff;
 pub mod output;
 pub mod profiles;
+pub mod serve;
 pub mod view;
 
 use std::ffi::OsString;
@@ -23,6 +25,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Capture(capture::Args),
     Neff(neff::Args),
     Ntff(ntff::Args),
     View(view::Args),
@@ -45,6 +48,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     };
     let mut out = Results::new(std::io::stdout().lock());
     let done = match cli.command {
+        Command::Capture(args) => capture::run(&args, &mut out),
         Command::Neff(args) => neff::run(&args, &mut out),
         Command::Ntff(args) => ntff::run(&args, &mut out),
         Command::View(args) => view::run_view(&args, &mut out),

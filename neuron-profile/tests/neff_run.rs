@@ -12,6 +12,7 @@ use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Command;
 use support::{fixture, path, run, tool};
 
 /// An array of halves, by a formula that has both signs and no pattern of the
@@ -183,10 +184,87 @@ fn one_node_of_several_is_chosen() {
     let output = tool(folder.path(), &["run", "a.neff", "--fill", "random"]);
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(err.contains("choose one of ") && err.trim_end().ends_with(", with --node"), "{err}");
     let kelfs = err.split_once("choose one of ").unwrap().1;
-    for kelf in kelfs.trim_end().trim_end_matches(", with --node").split(", ") {
+    let (kelfs, rest) = kelfs.split_once(", with --node").unwrap();
+    assert_eq!(rest, "; nodes of the CPU are not run\n");
+    for kelf in kelfs.split(", ") {
         let output = tool(folder.path(), &["run", "a.neff", "--fill", "random", "--node", kelf]);
         assert_eq!(output.status.code(), Some(0), "{kelf}");
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert!(told.contains("\na node of the CPU: not run\n"), "{told}");
+        assert!(told.contains(": simulated, 1 physical NeuronCore of generation 3\n"), "{told}");
     }
+}
+
+/// Infinities are words in JSON; numerical errors are told with and without
+/// time, and not where no number was made.
+#[test]
+fn what_divides_by_zero_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    sample(folder.path(), "divide-by-zero");
+    let run = |arguments: &[&str]| {
+        let output = tool(folder.path(), &[&["run", "a.neff"][..], arguments].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let json = |arguments: &[&str]| -> Value {
+        serde_json::from_str(&run(&[arguments, &["--format", "json"]].concat())).unwrap()
+    };
+    let whole = json(&["--fill", "random"]);
+    let max = &whole["outputs"][0]["max"];
+    assert_eq!(max, "inf");
+    let counts = &whole["numerical_errors"][0];
+    assert!(counts["infinity"].as_u64().unwrap() > 0 && counts["nan"].as_u64().unwrap() > 0);
+    let fast = json(&["--fill", "random", "--no-timing"]);
+    assert_eq!(fast["numerical_errors"], whole["numerical_errors"]);
+    assert_eq!(json(&["--timing-only"])["numerical_errors"], Value::Null);
+    let lines = |told: String| -> Vec<String> {
+        told.lines().filter(|line| line.contains("numerical errors")).map(str::to_owned).collect()
+    };
+    let told = lines(run(&["--fill", "random"]));
+    assert_eq!((told.len(), &told), (1, &lines(run(&["--fill", "random", "--no-timing"]))));
+}
+
+/// A run that stops leaves its trace up to there.
+#[test]
+fn a_deadlock_leaves_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    sample(folder.path(), "deadlock");
+    let arguments = ["run", "a.neff", "--fill", "random", "--trace", "a.ntff"];
+    let output = tool(folder.path(), &arguments);
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+    assert!(err.contains("deadlock: core 0 ") && err.lines().count() == 1, "{err}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_neuron-profile"));
+    let output = command.args(["ntff", "verify", "a.ntff"]).current_dir(folder.path()).output();
+    let told = String::from_utf8(output.unwrap().stdout).unwrap();
+    let records = told.split(", ").find_map(|part| part.trim().strip_suffix(" records"));
+    assert!(records.unwrap().parse::<u32>().unwrap() > 10, "{told}");
+}
+
+/// What cannot be written is told before the run, and nothing that is read is
+/// replaced.
+#[test]
+fn places_of_results_are_checked_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    // would stop: one before it shows that nothing ran
+    sample(folder.path(), "deadlock");
+    fs::write(at("file"), "").unwrap();
+    let before = fs::read(at("a.neff")).unwrap();
+    std::os::unix::fs::symlink("a.neff", at("link")).unwrap();
+    for (arguments, said) in [
+        (["-o", "file/out"], "cannot make file/out"),
+        (["-o", "file"], "cannot make file"),
+        (["--trace", "absent/a.ntff"], "cannot write absent/a.ntff"),
+        (["--trace", "a.neff"], "the trace would replace a.neff"),
+        (["--trace", "link"], "the trace would replace a.neff"),
+    ] {
+        let all = [&["run", "a.neff", "--fill", "random"][..], &arguments].concat();
+        let output = tool(folder.path(), &all);
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{arguments:?}");
+        assert!(err.contains(said) && err.lines().count() == 1, "{arguments:?}: {err}");
+    }
+    assert_eq!(fs::read(at("a.neff")).unwrap(), before);
 }

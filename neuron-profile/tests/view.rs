@@ -206,9 +206,9 @@ fn simulated_truth() {
     near("mfu_estimated_percent", shown(5));
     near("hfu_estimated_percent", shown(7));
     near("mbu_estimated_percent", shown(9));
-    // Both cores run the same at the same time. The run counts EVENT_SEMAPHORE
-    // of PE as busy, which the vendor's metrics do not.
-    for (column, name) in [(2, "scalar"), (3, "gpsimd"), (4, "vector"), (5, "sync")] {
+    // Both cores run the same at the same time.
+    let engines = ["tensor", "scalar", "gpsimd", "vector", "sync"];
+    for (column, name) in (1..).zip(engines) {
         let busy = cores[0][column].trim_end_matches('%').parse().unwrap();
         near(&format!("{name}_engine_active_time_percent"), busy);
     }

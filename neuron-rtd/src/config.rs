@@ -101,6 +101,11 @@ impl Config {
         if !root.is_object() {
             return Err("is no JSON object".to_owned());
         }
+        for section in ["init_config", "rtd"] {
+            if let Some(value) = root.get(section).filter(|value| !value.is_object()) {
+                return Err(format!("{section} is {value}; it must be an object"));
+            }
+        }
         let mut found = Vec::new();
         for parameter in PARAMETERS {
             found.push(value(&root, parameter)?);
@@ -148,7 +153,7 @@ impl Config {
     /// A file that was named and is not there, or that cannot be read.
     pub fn read(path: &Path, named: bool) -> Result<(Self, Vec<String>), String> {
         let told = |reason: String| format!("configuration {}: {reason}", path.display());
-        match std::fs::read_to_string(path) {
+        match crate::devices::read(path) {
             Ok(text) => Self::parse(&text).map_err(told),
             Err(error) if !named && error.kind() == std::io::ErrorKind::NotFound => {
                 Self::parse("{}")
@@ -241,6 +246,7 @@ mod tests {
         for (text, said) in [
             ("[]", "no JSON object"),
             ("{", "EOF"),
+            (r#"{"rtd": 5}"#, "rtd is 5; it must be an object"),
             (r#"{"rtd": {"ninfer": 0}}"#, "rtd.ninfer is 0; it must be a number from 1 to 1024"),
             (r#"{"rtd": {"ninfer": "4"}}"#, "must be a number"),
             (r#"{"shmem_enabled": 1}"#, "must be true or false"),

@@ -39,6 +39,9 @@ const CONNECTION_WINDOW: u32 = 16 << 20;
 /// a model with the deepest queue, and post more meanwhile.
 const MOST_CALLS: u32 = 4096;
 
+/// Calls of one connection that were given up before they were looked at.
+const MOST_RESETS: usize = 2 * MOST_CALLS as usize;
+
 /// How long the end waits for clients to read their last answers.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
@@ -54,6 +57,7 @@ pub(crate) struct Plan {
     endpoint: Endpoint,
     spec: Spec,
     devices: Vec<u32>,
+    lnc: Option<u32>,
     libnrt: Option<PathBuf>,
     log: Arc<Log>,
 }
@@ -72,6 +76,11 @@ impl Plan {
         for warning in warnings {
             log.line(Level::Warning, "NRTD:ParseArguments", &warning);
         }
+        if let Some(folder) = config.settings.profile_folder.as_deref().filter(|dir| !dir.is_dir())
+        {
+            let text = format!("rtd.profile_dir {} is no folder (yet)", folder.display());
+            log.line(Level::Warning, "NRTD:ParseArguments", &text);
+        }
         let source = if args.source.is_empty() { "kernel" } else { &args.source };
         let spec: Spec = source.parse().map_err(|error: neuron_core::Error| error.to_string())?;
         let instance = match &args.instance {
@@ -87,14 +96,15 @@ impl Plan {
             _ => None,
         };
         let devices = choose(args, instance, kind, &root().join(MAP), &log)?;
+        let lnc = devices::lnc_from_env()?;
         if let Some(kind) = kind {
             // devices that cannot be served together are a mistake, not a failure
-            Cores::new(kind, &devices).map_err(|failure| failure.lines().join("; "))?;
+            cores(kind, &devices, lnc).map_err(|failure| failure.lines().join("; "))?;
         }
         let config_path = (config_path, named);
         let level = args.level;
         let libnrt = args.libnrt.clone().or_else(|| config.libnrt.clone());
-        Ok(Self { config, config_path, level, endpoint, spec, devices, libnrt, log })
+        Ok(Self { config, config_path, level, endpoint, spec, devices, lnc, libnrt, log })
     }
 
     fn say(&self, level: Level, place: &str, text: &str) {
@@ -141,7 +151,7 @@ impl Plan {
                 );
             }
         };
-        let cores = Cores::new(spec.kind, &self.devices)?;
+        let cores = cores(spec.kind, &self.devices, self.lnc)?;
         let sim = Sim::open_or_create(&Places::from_env(), &spec.name, spec.kind)
             .map_err(|error| Failure::new(Code::Fail, PLACE, error))?;
         let bdf = |device: &u32| {
@@ -316,7 +326,10 @@ impl Plan {
         let mut builder = Server::builder()
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
-            .max_concurrent_streams(MOST_CALLS);
+            .max_concurrent_streams(MOST_CALLS)
+            // a client that gives up all of its calls at once, as with short
+            // deadlines, keeps its connection and with it its session
+            .http2_max_pending_accept_reset_streams(Some(MOST_RESETS));
         if matches!(self.endpoint, Endpoint::Tcp(_)) {
             // a dead peer of a Unix socket shows by itself
             let interval = Duration::from_secs(self.config.keepalive_sec);
@@ -405,6 +418,16 @@ impl Plan {
             );
             self.say(Level::Info, PLACE, &text);
         }
+    }
+}
+
+/// Cores of these devices, of so many physical ones as the user says.
+fn cores(kind: &'static InstanceType, devices: &[u32], lnc: Option<u32>) -> Result<Cores, Failure> {
+    let cores = Cores::new(kind, devices)?;
+    match lnc {
+        // chips that have no choice ignore the variable, as neuron-ls does
+        Some(lnc) if kind.chip.default_lnc() > 1 => cores.with_lnc(lnc),
+        _ => Ok(cores),
     }
 }
 

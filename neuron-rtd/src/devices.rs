@@ -1,5 +1,6 @@
 //! Which devices a daemon serves (neuron-rtd.md §2.1, §2.3, §2.4).
 
+use std::io::Read as _;
 use std::path::Path;
 
 use neuron_core::instance::InstanceType;
@@ -7,6 +8,19 @@ use neuron_core::sample::Wanted;
 use neuron_core::source::{self, Spec};
 use neuron_core::units::Bdf;
 use serde::Deserialize;
+
+/// Largest file of settings.
+const LARGEST: u64 = 1 << 20;
+
+/// Reads a file of settings; one without end is none.
+pub(crate) fn read(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    let file = std::fs::File::open(path)?;
+    if file.take(LARGEST + 1).read_to_string(&mut text)? as u64 > LARGEST {
+        return Err(std::io::Error::other(format!("is larger than {LARGEST} bytes")));
+    }
+    Ok(text)
+}
 
 /// A named instance, `NAME.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -31,7 +45,7 @@ impl Named {
         }
         let path = dir.join(format!("{name}.json"));
         let told = |reason: String| format!("instance {}: {reason}", path.display());
-        let text = std::fs::read_to_string(&path).map_err(|error| told(error.to_string()))?;
+        let text = read(&path).map_err(|error| told(error.to_string()))?;
         let named: Self = serde_json::from_str(&text).map_err(|error| told(error.to_string()))?;
         if named.devices.is_empty() {
             return Err(told("devices is empty".to_owned()));
@@ -74,12 +88,26 @@ pub(crate) fn of_machine(bdfs: &[String]) -> Result<Vec<u32>, String> {
     bdfs.iter().map(found).collect()
 }
 
+/// Physical cores of a logical one, as the runtime's variable
+/// (neuron-rtd.md §4.5) says, else that of the tools.
+pub(crate) fn lnc_from_env() -> Result<Option<u32>, String> {
+    for variable in ["NEURON_RT_VIRTUAL_CORE_SIZE", "NEURON_LOGICAL_NC_CONFIG"] {
+        match std::env::var(variable).as_deref().map(str::trim) {
+            Err(_) | Ok("") => {}
+            Ok("1") => return Ok(Some(1)),
+            Ok("2") => return Ok(Some(2)),
+            Ok(other) => return Err(format!("{variable}={other}: must be 1 or 2")),
+        }
+    }
+    Ok(None)
+}
+
 /// Addresses in `infa-map.json`, which the original's discovery writes. Its
 /// form is not published; taken are a list, or a list below `devices`, of
 /// addresses or of objects with `bdf` (our choice). No file: `None`.
 pub(crate) fn map(path: &Path) -> Result<Option<Vec<String>>, String> {
     let told = |reason: String| format!("{}: {reason}", path.display());
-    let text = match std::fs::read_to_string(path) {
+    let text = match read(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(told(error.to_string())),

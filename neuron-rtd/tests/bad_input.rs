@@ -44,7 +44,7 @@ async fn nothing_left(daemon: &Daemon) {
         if (health.sessions, health.models, health.in_flight, groups.len()) == (0, 0, 0, 0) {
             break;
         }
-        assert!(attempt < 2000, "{health:?} {groups:?}");
+        assert!(attempt < 10_000, "{health:?} {groups:?}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let all = client.read_all_counters(ReadAllCountersRequest {}).await.unwrap().into_inner();
@@ -129,7 +129,7 @@ async fn a_connection_that_breaks_anywhere_leaves_nothing() {
             let messages = tokio_stream::iter(upload(&neff, group, session_id, 4));
             client.load(messages).await.ok()?.into_inner().h_nn
         };
-        let end = tokio::time::timeout(Duration::from_secs(20), life).await;
+        let end = tokio::time::timeout(Duration::from_secs(60), life).await;
         ends.push(end.expect("a client waits for ever").is_some());
     }
     assert!(ends.contains(&false), "no line was cut early");
@@ -231,6 +231,8 @@ async fn states_and_queues_are_kept() {
         cookies.push(posted.cookie);
         until_done(&mut client, posted.cookie).await;
     }
+    // who waits for its result needs no room
+    others_go_on(&mut client, model).await;
     let full = client.infer_post(request(model, 2)).await.unwrap().into_inner();
     let (code, details) = status(full.status);
     assert_eq!((code, full.cookie), (7, 0), "{details}");
@@ -254,6 +256,51 @@ async fn states_and_queues_are_kept() {
         assert!([0, 3, 7, 1001].contains(&code), "{code}: {details}");
     }
     nothing_left(&daemon).await;
+}
+
+/// A name as long as a message may be is neither sent back nor logged whole.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn long_names_are_cut_in_what_is_told() {
+    let daemon = Daemon::start(&[]);
+    let mut client = daemon.client().await;
+    let map = ShmMapRequest {
+        data: Some(shm_map_request::Data::Path(format!("/{}", "a".repeat(1 << 20)))),
+        mmap_prot: 3,
+        session_id: 0,
+    };
+    let (code, details) = status(client.shm_map(map).await.unwrap().into_inner().status);
+    assert_eq!(code, 2);
+    assert!(details.len() < 4096, "{}", details.len());
+    let line = daemon.line("[NRTD:shm_map] shared memory");
+    assert!(line.len() < 4096, "{}", line.len());
+}
+
+/// A client that gives up many calls at once, as with short deadlines, keeps its
+/// connection, and with it its session.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_given_up_do_not_cost_the_session() {
+    let daemon = Daemon::start(&[]);
+    let channel = daemon.channel().await;
+    let (_keep, open) = tokio::sync::mpsc::channel::<SessionMonitorRequest>(1);
+    let open = tokio_stream::wrappers::ReceiverStream::new(open);
+    let mut sessions = NmgrSessionManagerClient::new(channel.clone());
+    let mut session = sessions.session_monitor(open).await.unwrap().into_inner();
+    let session = session.message().await.unwrap().unwrap().session_id;
+    let mut client = NmgrV1Client::new(channel);
+    let model = load(&mut client, &copy(), 0, session).await.h_nn.unwrap().id;
+    for _ in 0..20 {
+        let calls = (0..200).map(|byte| {
+            let mut other = client.clone();
+            tokio::spawn(async move {
+                let call = other.infer(request(model, byte));
+                let _ = tokio::time::timeout(Duration::from_micros(50), call).await;
+            })
+        });
+        for call in calls.collect::<Vec<_>>() {
+            call.await.unwrap();
+        }
+    }
+    others_go_on(&mut client, model).await;
 }
 
 async fn until_done(client: &mut NmgrV1Client<Channel>, cookie: u64) {
@@ -288,6 +335,21 @@ async fn shared_memory_must_be_there_and_large_enough() {
             status(client.shm_map(map(name, prot)).await.unwrap().into_inner().status);
         assert_eq!(code, 2, "{details}");
         assert!(details.contains(said), "{details}");
+    }
+    // a link leads to files of others; a pipe would keep the daemon waiting
+    let link = format!("/neuron_rtd_link_{}", std::process::id());
+    let path = format!("/dev/shm{link}");
+    for what in ["link", "pipe"] {
+        if what == "link" {
+            std::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
+        } else {
+            assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        }
+        let mapped = client.shm_map(map(&link, 1)).await.unwrap().into_inner();
+        std::fs::remove_file(&path).unwrap();
+        let (code, details) = status(mapped.status);
+        assert_eq!(code, 2, "{what}: {details}");
+        assert!(details.contains("no shared memory object"), "{what}: {details}");
     }
     let name = format!("/neuron_rtd_bad_{}", std::process::id());
     let path = format!("/dev/shm{name}");

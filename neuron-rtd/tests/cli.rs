@@ -92,6 +92,8 @@ fn what_fails_is_one_line_with_code_and_reason() {
     for (args, wanted, said) in [
         (&["load", "bad.neff"][..], 1, "load: NERR_INVALID (2): [NEFF:neff_parse]"),
         (&["load", "none.neff"], 1, "cannot read none.neff"),
+        (&["load", "/dev/zero"], 1, "cannot read /dev/zero: is no file"),
+        (&["load", "--ncg-id", "0", "bad.neff"], 1, "load: NERR_INVALID (2): [NEFF:neff_parse]"),
         (&["load", "--enable-direct-file-load", "bad.neff"], 1, "rtd.allow_neff_file"),
         (&["start", "10001"], 1, "start: NERR_INVALID_HANDLE (3): [NMGR:kmgr_find_model] Failed"),
         (&["create-ncg", "17"], 1, "NERR_RESOURCE_NC (9)"),
@@ -106,6 +108,17 @@ fn what_fails_is_one_line_with_code_and_reason() {
         assert!(error.starts_with("neuron-cli: ") && error.contains(said), "{error}");
         assert!(wanted == 2 || error.lines().count() == 1, "{error}");
     }
+    // the group that was made for a file that is none
+    assert_eq!(good(&daemon, &["list-ncg"]), "Device count 4 NC count 16\nNo NCG Found\n");
+    std::fs::write(
+        daemon.dir.path().join("copy.neff"),
+        Chain::new("copy", &[Node::Copy(1)]).build(),
+    )
+    .unwrap();
+    assert_eq!(good(&daemon, &["load", "copy.neff"]), "10001\n");
+    let (code, _, error) = cli(&daemon, &["infer", "10001", "-i", "x=/dev/zero"]);
+    assert_eq!(code, 1);
+    assert!(error.contains("Invalid data length for [x]"), "{error}");
 }
 
 #[test]

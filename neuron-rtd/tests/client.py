@@ -131,7 +131,7 @@ def main(address, path):
             request_serializer=lambda message: message.SerializeToString(),
             response_deserializer=M[response].FromString,
         )
-        answer = unary(request, timeout=20)
+        answer = unary(request, timeout=60)
         if hasattr(answer, "status"):
             assert answer.HasField("status"), method
         return answer
@@ -151,10 +151,10 @@ def main(address, path):
     # health and reflection, by their published numbers: status 1 is SERVING
     raw = dict(request_serializer=bytes, response_deserializer=bytes)
     health = channel.unary_unary("/grpc.health.v1.Health/Check", **raw)
-    assert health(b"\x0a\x0bnrt.nmgr_v1", timeout=20) == b"\x08\x01"
+    assert health(b"\x0a\x0bnrt.nmgr_v1", timeout=60) == b"\x08\x01"
     for version in ("v1", "v1alpha"):
         method = "/grpc.reflection.%s.ServerReflection/ServerReflectionInfo" % version
-        answers = channel.stream_stream(method, **raw)(iter([b"\x3a\x01*"]), timeout=20)
+        answers = channel.stream_stream(method, **raw)(iter([b"\x3a\x01*"]), timeout=60)
         services = b"".join(answers)
         for name in (b"nrt.nmgr_v1", b"nrt.nmgr_session_manager", b"nrt.nmgr_stream"):
             assert name in services, services
@@ -193,7 +193,7 @@ def main(address, path):
         request_serializer=lambda message: message.SerializeToString(),
         response_deserializer=M["load_response"].FromString,
     )
-    model = good(load(upload(), timeout=20)).h_nn
+    model = good(load(upload(), timeout=60)).h_nn
     assert model.id == 10001
     good(call("start", M["start_request"](h_nn=model)))
     # the ping: any code, but an answer

@@ -53,6 +53,9 @@ async fn models_run_through_libnrt() {
     let line = daemon.line("[NRTD:nrtd_main] inf1.6xlarge with 8 cores, ");
     assert!(line.contains("libnrt.so 2.0.0.0"), "{line}");
     let mut client = daemon.client().await;
+    let asked = client.get_version(GetVersionRequest::default()).await.unwrap().into_inner();
+    let full = asked.runtime_version.unwrap().full_version;
+    assert_eq!(full, concat!(env!("CARGO_PKG_VERSION"), " (libnrt 2.0.0.0)"));
     let made = client.create_eg(CreateEgRequest { nc_count: 1, session_id: 0 }).await.unwrap();
     let group = made.into_inner().h_eg.unwrap().id;
     let (_, mlp) = SAMPLES.iter().find(|(name, _)| *name == "mlp").unwrap();

@@ -70,6 +70,7 @@ fn flags_are_those_of_the_original() {
     for (wrong, said) in [
         (&["-g", "neuron.sock"][..], "use unix:PATH or HOST:PORT"),
         (&["-c", "/nothing/here"], "configuration /nothing/here"),
+        (&["-c", "/dev/zero"], "configuration /dev/zero: is larger than 1048576 bytes"),
         (&["--source", "sim:inf1.6xlarge", "-t", "0000:00:01.0"], "no device 0000:00:01.0"),
         (&["--source", "sim:x"], "unknown instance type"),
         (
@@ -149,6 +150,14 @@ fn what_lies_at_the_address_is_dealt_with() {
     assert!(daemon.socket().exists());
     let dir = std::mem::replace(&mut daemon.dir, tempfile::tempdir().unwrap());
     drop(Daemon::start_in(dir, &[]));
+    // a link in place of the lock is not followed
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("mine"), "x").unwrap();
+    std::os::unix::fs::symlink("mine", dir.path().join("neuron.sock.lock")).unwrap();
+    let (status, text) = ended(command(dir.path(), &[]));
+    assert_eq!(status.code(), Some(1));
+    assert!(text.contains("cannot lock"), "{text}");
+    assert_eq!(std::fs::read(dir.path().join("mine")).unwrap(), b"x");
     // somebody else's socket, and what is none
     let dir = tempfile::tempdir().unwrap();
     let _listener = UnixListener::bind(dir.path().join("neuron.sock")).unwrap();
@@ -249,7 +258,7 @@ fn the_service_manager_is_told() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("notify");
     let socket = UnixDatagram::bind(&path).unwrap();
-    socket.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
+    socket.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
     let mut command = command(dir.path(), &[]);
     command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "200000");
     let mut daemon = Daemon::spawn(command, dir);
@@ -268,6 +277,41 @@ fn the_service_manager_is_told() {
         rest = receive();
     }
     assert_eq!(rest, "STOPPING=1");
+}
+
+/// Cores of one or two physical ones where the chip has the choice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn logical_cores_are_as_large_as_the_user_says() {
+    for (instance, variable, value, cores) in [
+        ("trn2.3xlarge", "NEURON_RT_VIRTUAL_CORE_SIZE", "", 4),
+        ("trn2.3xlarge", "NEURON_RT_VIRTUAL_CORE_SIZE", "1", 8),
+        ("trn2.3xlarge", "NEURON_LOGICAL_NC_CONFIG", "1", 8),
+        ("trn2.3xlarge", "NEURON_LOGICAL_NC_CONFIG", "2", 4),
+        ("trn1.2xlarge", "NEURON_LOGICAL_NC_CONFIG", "2", 2),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_neuron-rtd"));
+        command
+            .arg(format!("--source=sim:{instance}"))
+            .args(["-x", "-g"])
+            .arg(dir.path().join("neuron.sock"))
+            .env("NEURON_SIM_DIR", dir.path())
+            .env("NEURON_RTD_ROOT", dir.path())
+            .env_remove("JOURNAL_STREAM")
+            .env_remove("NEURON_RT_VIRTUAL_CORE_SIZE")
+            .env_remove("NEURON_LOGICAL_NC_CONFIG")
+            .env(variable, value)
+            .stderr(std::process::Stdio::piped());
+        let daemon = Daemon::spawn(command, dir);
+        daemon.line("Server listening on ");
+        let list = daemon.client().await.list_egs(Empty {}).await.unwrap().into_inner();
+        assert_eq!(list.nc_count, cores, "{instance} {variable}={value}");
+    }
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_neuron-rtd"));
+    command.args(["--source", "sim:trn2.3xlarge"]).env("NEURON_RT_VIRTUAL_CORE_SIZE", "3");
+    let (status, text) = ended(command);
+    assert_eq!(status.code(), Some(1));
+    assert_eq!(text, "neuron-rtd: NEURON_RT_VIRTUAL_CORE_SIZE=3: must be 1 or 2\n");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -53,6 +53,17 @@ async fn profiles_are_written_where_the_configuration_says() {
     assert_eq!(done.files, [daemon.dir.path().join("mine.ntff").to_str().unwrap()]);
     let again = extension.profile_stop(stop).await.unwrap().into_inner();
     assert_eq!(status(again.status).0, 2);
+    // one that cannot be written leaves no part, and the inference is done
+    std::fs::create_dir(daemon.dir.path().join("taken.ntff")).unwrap();
+    assert_eq!(extension.profile_start(start("taken.ntff")).await.unwrap().into_inner().code, 0);
+    assert_eq!(output(client.infer(request(id, 5)).await.unwrap().into_inner()), [5; 64]);
+    let (code, details) = status(extension.profile_stop(stop).await.unwrap().into_inner().status);
+    assert_eq!(code, 1);
+    assert!(details.contains("cannot write profile"), "{details}");
+    let names = std::fs::read_dir(daemon.dir.path()).unwrap();
+    let parts =
+        names.filter(|e| e.as_ref().unwrap().path().extension().is_some_and(|e| e == "part"));
+    assert_eq!(parts.count(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,13 +1,7 @@
-//! `neuron-top` is not part of this version yet; the binary says so and fails.
+//! Runs the library and maps its end to the exit code.
 
-use std::io::Write as _;
-use std::process::ExitCode;
+use neuron_core::cli::Exit;
 
-fn main() -> ExitCode {
-    let _ = writeln!(
-        std::io::stderr(),
-        "neuron-top: not part of version {} yet; the README lists the tools that are",
-        env!("CARGO_PKG_VERSION")
-    );
-    ExitCode::FAILURE
+fn main() -> Exit {
+    neuron_top::run(std::env::args_os())
 }

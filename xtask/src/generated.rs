@@ -20,6 +20,7 @@ const TOOLS: &[Tool] = &[
     ("neuron-ls", neuron_ls::command),
     ("neuron-monitor", neuron_monitor::command),
     ("neuron-profile", neuron_profile::command),
+    ("neuron-top", neuron_top::command),
 ];
 
 /// One generated file: its path from the root of the workspace, and its text.

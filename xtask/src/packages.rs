@@ -77,6 +77,18 @@ pub(crate) const PACKAGES: &[Package] = &[
         users: &["https_with_a_certificate_that_changes"],
     },
     Package {
+        name: "tmux",
+        proof: &["tmux", "-V"],
+        wanted_by: "tests",
+        users: &["neuron-top in a terminal: keys, tabs, sizes, every end"],
+    },
+    Package {
+        name: "htop",
+        proof: &["htop", "--version"],
+        wanted_by: "bench top",
+        users: &["htop"],
+    },
+    Package {
         name: "prometheus-node-exporter",
         proof: &["prometheus-node-exporter", "--version"],
         wanted_by: "bench monitor",
@@ -151,7 +163,7 @@ mod tests {
             assert!(!package.proof.is_empty(), "{package:?}");
             assert!(!package.users.is_empty(), "{package:?}");
             assert!(
-                ["tests", "bench ls", "bench monitor"].contains(&package.wanted_by),
+                ["tests", "bench ls", "bench monitor", "bench top"].contains(&package.wanted_by),
                 "{package:?}"
             );
         }

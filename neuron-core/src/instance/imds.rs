@@ -18,6 +18,9 @@ const TIMEOUT: Duration = Duration::from_millis(500);
 /// Longest answer that is read.
 const LIMIT: u64 = 4096;
 
+/// Longest document that is read.
+const LONG: u64 = 65_536;
+
 /// What the service says of this instance (driver.md §8.1).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Details {
@@ -88,13 +91,22 @@ impl Imds {
 
     /// The value of a path below `meta-data`; `None` for any failure.
     pub fn get(&mut self, path: &str) -> Option<String> {
+        text(self.answer(path)?)
+    }
+
+    /// A document below `meta-data`, many lines long; `None` for any failure.
+    pub fn document(&mut self, path: &str) -> Option<String> {
+        let mut answer = self.answer(path)?;
+        answer.body_mut().with_config().limit(LONG).read_to_string().ok()
+    }
+
+    fn answer(&mut self, path: &str) -> Option<ureq::http::Response<ureq::Body>> {
         if self.token.is_none() {
             self.token = Some(self.fetch_token().or_else(|| self.fetch_token())?);
         }
         let url = format!("{}/latest/meta-data/{path}", self.endpoint);
         let token = self.token.as_deref()?;
-        let answer = self.agent.get(&url).header("X-aws-ec2-metadata-token", token).call().ok()?;
-        text(answer)
+        self.agent.get(&url).header("X-aws-ec2-metadata-token", token).call().ok()
     }
 
     /// Asks for everything.

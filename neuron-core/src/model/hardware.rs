@@ -114,6 +114,9 @@ pub struct DeviceHardware {
     pub power: Option<Power>,
     /// Components that firmware calls unhealthy, where it tells.
     pub unhealthy: Option<Vec<String>>,
+    /// Resets of the device since the driver was loaded: asked for, and
+    /// failed; `None` where no core tells.
+    pub resets: Option<(u64, u64)>,
 }
 
 /// Power over one minute, percent of the most.
@@ -153,9 +156,20 @@ pub fn hardware(earlier: Option<&Sample>, now: &Sample) -> Vec<DeviceHardware> {
                 let list = hardware.unhealthy_components.as_ref()?;
                 Some(list.iter().map(|text| printable(text)).collect())
             }),
+            resets: resets(device),
         }
     };
     now.devices.iter().map(of).collect()
+}
+
+/// A reset is of the whole device and counted at each of its cores, so the
+/// largest counts.
+fn resets(device: &crate::sample::Device) -> Option<(u64, u64)> {
+    let most = |leaf| {
+        let told = device.cores.iter().filter_map(|core| core.counters.get(leaf));
+        told.map(|value| value.total).max()
+    };
+    Some((most("reset_req_count")?, most("reset_fail_count").unwrap_or(0)))
 }
 
 fn totals(hardware: Option<&Hardware>) -> EccEvents {
@@ -210,6 +224,20 @@ mod tests {
         }
         let none = MachineFacts::of(&Sample::default());
         assert_eq!((none.devices, none.core_version(), none.device_memory), (0, "", 0));
+    }
+
+    #[test]
+    fn a_reset_that_every_core_counts_is_one() {
+        use crate::sample::{Core, CounterValue};
+        let mut sample = machine(Chip::Trainium1, 1, 1);
+        assert_eq!(hardware(None, &sample)[0].resets, None);
+        let counter = |total| CounterValue { total, present: 1 };
+        let leaves = [("reset_req_count", 3), ("reset_fail_count", 1)];
+        let counters =
+            leaves.map(|(leaf, total)| (leaf.to_owned(), counter(total))).into_iter().collect();
+        let core = Core { counters, ..Core::default() };
+        sample.devices[0].cores = vec![core.clone(), Core { index: 1, ..core }];
+        assert_eq!(hardware(None, &sample)[0].resets, Some((3, 1)));
     }
 
     #[test]

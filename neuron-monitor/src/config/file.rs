@@ -7,14 +7,10 @@ use regex::Regex;
 use serde::de::{Error as _, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::{Config, Group, OfApplication, OfSystem, Selection, parse_period};
+use super::{Config, Group, K8S_PERIOD, OfApplication, OfSystem, Selection, parse_period};
 
 /// Largest file that is read.
 const LIMIT: usize = 1 << 20;
-
-/// Period of the kubelet's answers unless said otherwise, that of the
-/// original's companion (sys-tools.md §7).
-const K8S_PERIOD: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -19,6 +19,10 @@ pub(crate) use group::{Group, OfApplication, OfSystem};
 /// The period of groups for which nothing else is said.
 pub(crate) const PERIOD: Duration = Duration::from_secs(5);
 
+/// Period of the kubelet's answers unless said otherwise, that of the
+/// original's companion (sys-tools.md §7).
+pub(crate) const K8S_PERIOD: Duration = Duration::from_secs(15);
+
 /// What is to be collected.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
@@ -51,6 +55,14 @@ impl Config {
             system: system.into_iter().map(|group| (group, period)).collect(),
             k8s: None,
         }
+    }
+
+    /// With the kubelet asked at the usual period, if it is not asked already.
+    pub(crate) fn with_pods(mut self, wanted: bool) -> Self {
+        if wanted {
+            self.k8s.get_or_insert(K8S_PERIOD);
+        }
+        self
     }
 
     /// Everything there is, for the exporters of our own.

@@ -33,7 +33,7 @@ pub(super) fn render(state: &State, format: Format, extent: Extent) -> String {
     if !instance.ultraserver_id.is_empty() {
         common.push(("ultraserver_id", &instance.ultraserver_id));
     }
-    let mut page = Page::new(format, &common);
+    let mut page = Page::new(format, &common, state.pods.as_ref());
     if state.records > 0 {
         machine(&mut page, state);
         applications(&mut page, state);
@@ -44,7 +44,7 @@ pub(super) fn render(state: &State, format: Format, extent: Extent) -> String {
     page.finish()
 }
 
-fn one(page: &mut Page, metric: &row::Metric, value: Option<f64>) {
+fn one(page: &mut Page<'_>, metric: &row::Metric, value: Option<f64>) {
     page.family(metric, |samples| {
         if let Some(value) = value {
             samples.float(&[], value);
@@ -52,7 +52,7 @@ fn one(page: &mut Page, metric: &row::Metric, value: Option<f64>) {
     });
 }
 
-fn whole(page: &mut Page, metric: &row::Metric, value: Option<u64>) {
+fn whole(page: &mut Page<'_>, metric: &row::Metric, value: Option<u64>) {
     page.family(metric, |samples| {
         if let Some(value) = value {
             samples.count(&[], value);
@@ -60,7 +60,7 @@ fn whole(page: &mut Page, metric: &row::Metric, value: Option<u64>) {
     });
 }
 
-fn machine(page: &mut Page, state: &State) {
+fn machine(page: &mut Page<'_>, state: &State) {
     let memory = state.memory.as_ref();
     whole(page, &row::SYSTEM_MEMORY_TOTAL, memory.map(|m| m.memory_total_bytes));
     whole(page, &row::SYSTEM_MEMORY_USED, memory.map(|m| m.memory_used_bytes));
@@ -127,7 +127,7 @@ fn ratio(percent: f64) -> f64 {
 /// added up.
 type ByTag<'a> = BTreeMap<&'a str, Vec<&'a App>>;
 
-fn applications(page: &mut Page, state: &State) {
+fn applications(page: &mut Page<'_>, state: &State) {
     let mut tags: ByTag<'_> = BTreeMap::new();
     for app in state.applications.values() {
         tags.entry(&app.tag).or_default().push(app);
@@ -165,7 +165,7 @@ fn began(apps: &[&App]) -> f64 {
     apps.iter().map(|app| app.created).fold(f64::INFINITY, f64::min)
 }
 
-fn executions(page: &mut Page, tags: &ByTag<'_>) {
+fn executions(page: &mut Page<'_>, tags: &ByTag<'_>) {
     page.family(&row::APPLICATION_ERRORS, |samples| {
         for (tag, apps) in tags {
             let mut sum: Option<ErrorSummary> = None;
@@ -210,7 +210,7 @@ fn executions(page: &mut Page, tags: &ByTag<'_>) {
             }
         }
     });
-    let latency = |samples: &mut Samples<'_>, device: bool| {
+    let latency = |samples: &mut Samples<'_, '_>, device: bool| {
         for (tag, apps) in tags {
             let found = apps.iter().filter_map(|app| {
                 if device { app.latency.device_latency } else { app.latency.total_latency }
@@ -232,7 +232,7 @@ fn executions(page: &mut Page, tags: &ByTag<'_>) {
     page.family(&row::APPLICATION_DEVICE_LATENCY, |samples| latency(samples, true));
 }
 
-fn memory(page: &mut Page, tags: &ByTag<'_>) {
+fn memory(page: &mut Page<'_>, tags: &ByTag<'_>) {
     let of = |apps: &[&App]| -> Vec<_> {
         let used = apps.iter().filter_map(|app| app.memory.as_ref());
         used.map(|memory| memory.neuron_runtime_used_bytes.clone()).collect()
@@ -309,7 +309,7 @@ struct Core<'a> {
     physical: BTreeMap<&'a str, f64>,
 }
 
-fn cores(page: &mut Page, tags: &ByTag<'_>) {
+fn cores(page: &mut Page<'_>, tags: &ByTag<'_>) {
     let mut cores: BTreeMap<(&str, u32), Core<'_>> = BTreeMap::new();
     for (tag, apps) in tags {
         let in_use = apps.iter().filter_map(|app| app.cores.as_ref());
@@ -350,7 +350,7 @@ fn cores(page: &mut Page, tags: &ByTag<'_>) {
     });
 }
 
-fn models(page: &mut Page, tags: &ByTag<'_>) {
+fn models(page: &mut Page<'_>, tags: &ByTag<'_>) {
     let mut memory: BTreeMap<[String; 7], u64> = BTreeMap::new();
     let mut running: BTreeMap<[String; 4], bool> = BTreeMap::new();
     for (tag, apps) in tags {
@@ -403,7 +403,7 @@ fn models(page: &mut Page, tags: &ByTag<'_>) {
     });
 }
 
-fn devices(page: &mut Page, state: &State) {
+fn devices(page: &mut Page<'_>, state: &State) {
     page.family(&row::SYSTEM_ECC_REPAIRABLE, |samples| {
         for (index, device) in &state.devices {
             let count = device.totals.and_then(|totals| totals.mem_ecc_repairable_uncorrected);
@@ -433,7 +433,7 @@ fn devices(page: &mut Page, state: &State) {
     });
 }
 
-fn vcpus(page: &mut Page, state: &State, extent: Extent) {
+fn vcpus(page: &mut Page<'_>, state: &State, extent: Extent) {
     page.family(&row::SYSTEM_VCPU_EACH, |samples| {
         let Some(vcpu) = state.vcpu.as_ref().filter(|_| extent.each_vcpu) else { return };
         for (number, shares) in &vcpu.usage_data {
@@ -451,7 +451,7 @@ fn vcpus(page: &mut Page, state: &State, extent: Extent) {
     });
 }
 
-fn monitor(page: &mut Page, state: &State) {
+fn monitor(page: &mut Page<'_>, state: &State) {
     page.family(&row::MONITOR_INFO, |samples| {
         let simulated = state.monitor.as_ref().map_or("", |monitor| &monitor.simulated);
         let labels = [("simulated", simulated), ("version", env!("CARGO_PKG_VERSION"))];

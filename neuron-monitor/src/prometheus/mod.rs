@@ -12,7 +12,7 @@ mod text;
 #[cfg(feature = "tls")]
 mod tls;
 
-use std::io::{BufRead as _, Read as _, Write as _};
+use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -24,10 +24,11 @@ use neuron_core::cli::{self, Exit, Output};
 use neuron_core::error::io_reason;
 
 use crate::args::Collection;
-use crate::config::Config;
+use crate::config::{Config, K8S_PERIOD};
+use crate::kubernetes::Kubelet;
 use crate::monitor::{End, Limit};
 use crate::wire::Record;
-use crate::{PROGRAM, events};
+use crate::{PROGRAM, events, records};
 use auth::Users;
 use families::Extent;
 use http::{Answer, Plain, Request, Wrap};
@@ -36,9 +37,6 @@ use text::Format;
 
 /// Name of the original's script, which this program answers to as well.
 pub(crate) const SCRIPT: &str = "neuron-monitor-prometheus.py";
-
-/// Longest line on stdin.
-const LONGEST_LINE: u64 = 64 << 20;
 
 /// A record that is older than this many of its periods, and a little, means
 /// that the pipeline stands still.
@@ -72,6 +70,10 @@ pub struct PrometheusArgs {
     #[arg(long)]
     pub stdin: bool,
 
+    /// Label cores and devices with their pod, as the kubelet tells it
+    #[arg(long)]
+    pub enable_k8s_info: bool,
+
     /// Also export the usage of each vCPU
     #[arg(long)]
     pub each_vcpu: bool,
@@ -96,6 +98,10 @@ pub(crate) struct ScriptArgs {
     /// Private key for HTTPS (PEM)
     #[arg(long, value_name = "FILE", requires = "cert_file")]
     key_file: Option<PathBuf>,
+
+    /// Label cores and devices with their pod, as the kubelet tells it
+    #[arg(long)]
+    enable_k8s_info: bool,
 }
 
 impl ScriptArgs {
@@ -108,8 +114,9 @@ impl ScriptArgs {
             key_file: self.key_file,
             auth_file: None,
             stdin: true,
+            enable_k8s_info: self.enable_k8s_info,
             each_vcpu: false,
-            collection: Collection { verbose: 0, config_file: None, period: None },
+            collection: Collection::NOTHING,
         }
     }
 }
@@ -207,7 +214,10 @@ pub(crate) fn run(args: &PrometheusArgs, source: &str) -> Result<Exit, String> {
     // Before anything is served, so that a bad configuration says so first.
     let monitor = match args.stdin {
         true => None,
-        false => Some(crate::monitor(&args.collection, source, Config::everything)?),
+        false => {
+            let standard = |period| Config::everything(period).with_pods(args.enable_k8s_info);
+            Some(crate::monitor(&args.collection, source, standard)?)
+        }
     };
     let (shared, extent) = (Arc::clone(&board), Extent { each_vcpu: args.each_vcpu });
     http::serve(listener, wrap, move |request| shared.answer(request, &users, extent))
@@ -215,7 +225,7 @@ pub(crate) fn run(args: &PrometheusArgs, source: &str) -> Result<Exit, String> {
     let protocol = if args.cert_file.is_some() { "HTTPS" } else { "HTTP" };
     announce(&format!("Running {protocol} prometheus server at port {port}\n"));
     match monitor {
-        None => from_stdin(&board),
+        None => from_stdin(args, &board),
         Some(monitor) => from_monitor(monitor, args, &board),
     }
 }
@@ -259,27 +269,23 @@ fn from_monitor(
 }
 
 /// Takes records from stdin until it ends.
-fn from_stdin(board: &Board) -> Result<Exit, String> {
-    let mut input = std::io::stdin().lock();
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let mut limited = input.by_ref().take(LONGEST_LINE);
-        let got = limited
-            .read_until(b'\n', &mut line)
-            .map_err(|error| format!("cannot read stdin: {}", io_reason(&error)))?;
-        if got == 0 {
-            return Ok(Exit::Done);
-        }
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
-        match serde_json::from_slice::<Record>(&line) {
-            Ok(record) => board.take(record),
-            Err(error) => {
-                board.state().bad_records += 1;
-                cli::complain(PROGRAM, &format!("Unable to decode JSON: {error}"));
+fn from_stdin(args: &PrometheusArgs, board: &Board) -> Result<Exit, String> {
+    let socket = args.collection.kubelet_socket.as_deref();
+    let kubelet = args.enable_k8s_info.then(|| Kubelet::ask(socket, K8S_PERIOD)).transpose()?;
+    records::from_stdin(|record| match record {
+        Ok(mut record) => {
+            if let Some(kubelet) = &kubelet
+                && record.neuron_k8s_info.is_none()
+            {
+                let per_device = record.neuron_hardware_info.neuroncore_per_device_count;
+                record.neuron_k8s_info = kubelet.news(per_device);
             }
+            board.take(record);
         }
-    }
+        Err(complaint) => {
+            board.state().bad_records += 1;
+            cli::complain(PROGRAM, &complaint);
+        }
+    })?;
+    Ok(Exit::Done)
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use crate::wire::{
     Application, CoreCounters, EccTotals, ErrorSummary, ExecutionSummary, HardwareInfo,
-    InstanceInfo, LatencyStats, MemoryInfo, MemoryUsed, MonitorInfo, Power, Record, SelfStats,
-    VcpuShare, VcpuUsage,
+    InstanceInfo, K8sInfo, LatencyStats, MemoryInfo, MemoryUsed, MonitorInfo, Power, Record,
+    SelfStats, VcpuShare, VcpuUsage,
 };
 
 /// The newest figures.
@@ -24,6 +24,8 @@ pub(super) struct State {
     pub(super) context_switches: u64,
     pub(super) devices: BTreeMap<u32, Device>,
     pub(super) own: Option<SelfStats>,
+    /// The newest that the kubelet told; kept while it is away.
+    pub(super) pods: Option<K8sInfo>,
     pub(super) applications: BTreeMap<u32, App>,
     /// Seconds that the newest figures of each group are of.
     pub(super) periods: BTreeMap<&'static str, f64>,
@@ -94,6 +96,20 @@ impl State {
         self.hardware = record.neuron_hardware_info;
         self.monitor = record.neuron_monitor;
         self.errors.clear();
+        if let Some(pods) = record.neuron_k8s_info {
+            let told =
+                !pods.neuroncores_k8s_info.is_empty() || !pods.neurondevices_k8s_info.is_empty();
+            if pods.error.is_empty() || told {
+                self.periods.insert("neuron_k8s_info", pods.period);
+            }
+            if !pods.error.is_empty() {
+                *self.errors.entry("neuron_k8s_info").or_default() += 1;
+                complaints.push(format!("Error getting neuron_k8s_info: {}", pods.error));
+            }
+            if pods.error.is_empty() || told {
+                self.pods = Some(pods);
+            }
+        }
         self.take_system(record.system_data, wall, &mut complaints);
         for application in record.neuron_runtime_data {
             self.take_application(application, now, wall, &mut complaints);

@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 
 use neuron_core::catalog::{Kind, Metric};
 
+use crate::wire::{K8sInfo, Pod};
+
 /// A format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
@@ -37,7 +39,7 @@ impl Format {
 
 /// Writes families.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct Page<'p> {
     format: Format,
     text: String,
     /// Labels that every sample has, in order, each as `name="value"`.
@@ -45,23 +47,31 @@ pub(super) struct Page {
     /// When the counters of the family at hand began, with the labels of
     /// their samples: the lines of `_created`.
     created: String,
+    /// Whose each core and device is.
+    pods: Option<&'p K8sInfo>,
 }
 
 /// Labels of a sample beyond the common ones, in alphabetical order.
 pub(super) type Labels<'a> = [(&'static str, &'a str)];
 
-impl Page {
-    /// An empty page. `common` are labels of every sample.
-    pub(super) fn new(format: Format, common: &[(&'static str, &str)]) -> Self {
+impl<'p> Page<'p> {
+    /// An empty page. `common` are labels of every sample; samples of a core or
+    /// a device also get those of its pod.
+    pub(super) fn new(
+        format: Format,
+        common: &[(&'static str, &str)],
+        pods: Option<&'p K8sInfo>,
+    ) -> Self {
         let mut common: Vec<(&'static str, String)> =
             common.iter().map(|(name, value)| (*name, label(name, value))).collect();
         common.sort_unstable();
-        Self { format, text: String::with_capacity(16 << 10), common, created: String::new() }
+        let (text, created) = (String::with_capacity(16 << 10), String::new());
+        Self { format, text, common, created, pods }
     }
 
     /// A family: its head, and what `samples` writes. A family without a
     /// sample has no head either.
-    pub(super) fn family(&mut self, metric: &Metric, samples: impl FnOnce(&mut Samples<'_>)) {
+    pub(super) fn family(&mut self, metric: &Metric, samples: impl FnOnce(&mut Samples<'_, 'p>)) {
         let Some(full) = metric.prometheus else { return };
         let counter = metric.kind == Kind::Counter;
         let family = match (counter, self.format) {
@@ -104,13 +114,13 @@ impl Page {
 
 /// Writes the samples of a family.
 #[derive(Debug)]
-pub(super) struct Samples<'a> {
-    page: &'a mut Page,
+pub(super) struct Samples<'a, 'p> {
+    page: &'a mut Page<'p>,
     full: &'static str,
     created: Option<f64>,
 }
 
-impl Samples<'_> {
+impl Samples<'_, '_> {
     /// The samples that follow began at this time.
     pub(super) const fn since(&mut self, created: f64) {
         self.created = Some(created);
@@ -118,18 +128,34 @@ impl Samples<'_> {
 
     /// A sample.
     pub(super) fn float(&mut self, labels: &Labels<'_>, value: f64) {
-        let Page { text, common, .. } = &mut *self.page;
-        line(text, self.full, "", common, labels, |text| {
-            let _ = write!(text, "{value}");
-        });
-        self.stamp(labels);
+        self.write(labels, format_args!("{value}"));
     }
 
     /// A sample that is a whole number.
     pub(super) fn count(&mut self, labels: &Labels<'_>, value: u64) {
+        self.write(labels, format_args!("{value}"));
+    }
+
+    fn write(&mut self, labels: &Labels<'_>, value: std::fmt::Arguments<'_>) {
+        let Some(pod) = self.page.pods.and_then(|pods| pod_of(pods, labels)) else {
+            return self.write_with(labels, value);
+        };
+        let containers = pod.container_name.join(",");
+        let mut all = labels.to_vec();
+        // The names that other device exporters use (our choice).
+        all.extend([
+            ("container", containers.as_str()),
+            ("namespace", &pod.namespace),
+            ("pod", &pod.pod_name),
+        ]);
+        all.sort_unstable();
+        self.write_with(&all, value);
+    }
+
+    fn write_with(&mut self, labels: &Labels<'_>, value: std::fmt::Arguments<'_>) {
         let Page { text, common, .. } = &mut *self.page;
         line(text, self.full, "", common, labels, |text| {
-            let _ = write!(text, "{value}");
+            let _ = text.write_fmt(value);
         });
         self.stamp(labels);
     }
@@ -142,6 +168,14 @@ impl Samples<'_> {
             let _ = write!(text, "{at}");
         });
     }
+}
+
+/// The pod of the core, or else the device, that labels name.
+fn pod_of<'p>(pods: &'p K8sInfo, labels: &Labels<'_>) -> Option<&'p Pod> {
+    let index =
+        |name: &str| -> Option<u32> { labels.iter().find(|(own, _)| *own == name)?.1.parse().ok() };
+    let of_core = || pods.neuroncores_k8s_info.get(&index("neuroncore")?);
+    of_core().or_else(|| pods.neurondevices_k8s_info.get(&index("neuron_device_index")?))
 }
 
 fn line(
@@ -220,7 +254,7 @@ mod tests {
             ("region", "eu-north-1"),
             ("availability_zone", "eu-north-1a"),
         ];
-        let mut page = Page::new(Format::Prometheus, &common);
+        let mut page = Page::new(Format::Prometheus, &common, None);
         page.family(&HARDWARE_INFO, |samples| {
             let labels = [
                 ("neuron_device_count", "1"),
@@ -243,7 +277,7 @@ mod tests {
     #[test]
     fn counters_in_both_formats() {
         let write = |format| {
-            let mut page = Page::new(format, &[]);
+            let mut page = Page::new(format, &[], None);
             page.family(&APPLICATION_STATUS, |samples| {
                 samples.since(5.5);
                 samples.count(&[("runtime_tag", "a\"\\\nb"), ("status_type", "completed")], 3);

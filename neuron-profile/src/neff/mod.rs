@@ -7,10 +7,10 @@ mod info_json;
 mod listing;
 mod ls;
 mod nodes;
-mod open;
+pub(crate) mod open;
 mod pack;
 mod records;
-mod run;
+pub(crate) mod run;
 mod unpack;
 mod verify;
 

@@ -77,7 +77,7 @@ pub(super) fn bytes(file: &Path) -> anyhow::Result<FileBytes> {
 }
 
 /// Refuses a trace with a word on who reads it.
-pub(super) fn is_neff(bytes: &[u8], name: &str) -> anyhow::Result<()> {
+pub(crate) fn is_neff(bytes: &[u8], name: &str) -> anyhow::Result<()> {
     if ntff::header::sniff(bytes) && !Header::sniff(bytes) {
         bail!("{name}: it is no NEFF but an NTFF, 'neuron-profile ntff' reads it");
     }

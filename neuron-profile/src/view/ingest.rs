@@ -1,10 +1,12 @@
-//! `view --ingest-only`: a NEFF and its trace into the store.
+//! A NEFF and its trace into the store.
 
-use std::io::Write;
+use std::path::Path;
 
 use anyhow::Context as _;
 use neuron_core::neff::doc::Target;
 use neuron_core::neff::{self, Neff, Report};
+use neuron_core::ntff::messages::NtffInfo;
+use npu::time::SIMULATED;
 use profile_engine::{Capture, Options};
 use profile_store::disk::content_id;
 use profile_store::{Error, Labels, Settings, ingest};
@@ -17,15 +19,14 @@ use crate::output::{self, Exit};
 /// they keep 16 bytes for each change (our choice: some 150 MiB at most).
 const SAMPLED: u64 = 256 << 20;
 
-/// Ingests and tells the id.
+/// Ingests; gives the id.
 pub(super) fn run(
     args: &Args,
-    trace: &Trace,
+    (neff_path, trace): (&Path, &Trace),
     bytes: &[u8],
     neff: &Neff<'_>,
     options: Options,
-    out: &mut dyn Write,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<(String, Exit)> {
     let execution = u32::try_from(options.execution)?;
     let id = id(bytes, trace, execution)?;
     let store = args.place.store()?;
@@ -37,7 +38,7 @@ pub(super) fn run(
                 &trace.name,
                 [String::from("note: stored already; --force ingests again")],
             );
-            return ready(&id, out).map(|()| Exit::Done);
+            return Ok((id, Exit::Done));
         }
         Err(error) => return Err(error.into()),
     };
@@ -50,15 +51,15 @@ pub(super) fn run(
         let note = "note: the trace is large, so SbufUsage and PsumUsage are left out";
         output::tell(&trace.name, [note.to_owned()]);
     }
-    let mut labels = Labels { display_name: stem(&args.session_file), tags: Vec::new() };
+    let mut labels = Labels { display_name: stem(&trace.name), tags: Vec::new() };
     label(args, &mut labels);
     let settings = Settings {
-        neff: args.neff_path.display().to_string(),
+        neff: neff_path.display().to_string(),
         trace: trace.name.clone(),
         execution,
         labels,
         usage,
-        simulated: simulated(neff),
+        simulated: simulated(neff, &capture.info),
     };
     // The length of the trace is known in time, not in events.
     let bar = output::progress("ingest", 100, false);
@@ -69,15 +70,9 @@ pub(super) fn run(
     });
     bar.finish_and_clear();
     let done = done.with_context(|| trace.name.clone())?;
-    ready(&id, out)?;
     let exit = end(&trace.name, &capture, &done.totals.unmatched);
     output::tell(&settings.neff, report.warnings().iter().map(ToString::to_string));
-    Ok(exit)
-}
-
-fn ready(id: &str, out: &mut dyn Write) -> anyhow::Result<()> {
-    writeln!(out, "Profile \"{id}\" is ready to view")?;
-    Ok(out.flush()?)
+    Ok((id, exit))
 }
 
 /// What the command line says about name and tags.
@@ -90,8 +85,11 @@ fn label(args: &Args, labels: &mut Labels) {
     labels.tags.dedup();
 }
 
-/// The program is of the software NeuronCore.
-fn simulated(neff: &Neff<'_>) -> bool {
+/// The program is of the software NeuronCore, or the trace.
+fn simulated(neff: &Neff<'_>, info: &NtffInfo) -> bool {
+    if info.neuron_runtime_version.as_ref().is_some_and(|v| v.git_hash == SIMULATED) {
+        return true;
+    }
     let mut report = Report::new(neff::Mode::Lenient);
     let model = neff::Model::read(neff, &mut report);
     model.is_ok_and(|model| model.target() == Some(Target::Simulator))

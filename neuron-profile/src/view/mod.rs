@@ -1,6 +1,7 @@
 //! `neuron-profile view`: a NEFF and its trace as tables or metrics.
 //!
-//! Flags are those of the vendor's tools. What needs a server is not here yet.
+//! Flags are those of the vendor's tools. Without a NEFF it serves what is
+//! stored.
 
 mod files;
 mod ingest;
@@ -17,27 +18,28 @@ use profile_engine::{Capture, Nothing, Options, Parts, RunError, run};
 use crate::export::{Names, Profile, json, metrics};
 use crate::output::{self, Exit};
 use crate::profiles::Place;
+use crate::serve::{Listen, serve};
 use files::Trace;
 pub(crate) use files::replace;
 
-/// Show a profile: the tables of a trace, or its metrics
+/// Show profiles: store one and serve it, or write its tables or metrics; without files serve what is stored
 #[derive(Debug, clap::Args)]
 #[command(after_help = output::codes())]
 pub struct Args {
     /// The NEFF that was running
     #[arg(short, long, value_name = "FILE", alias = "neff")]
-    neff_path: PathBuf,
+    neff_path: Option<PathBuf>,
 
     /// The trace of it; - reads stdin
-    #[arg(short, long, value_name = "FILE")]
-    session_file: PathBuf,
+    #[arg(short, long, value_name = "FILE", requires = "neff_path")]
+    session_file: Option<PathBuf>,
 
     /// What is written; parquet goes to the store
     #[arg(long, value_enum, default_value_t)]
     output_format: Format,
 
-    /// Store the profile and end
-    #[arg(long)]
+    /// Store the profile and end, serve nothing
+    #[arg(long, alias = "disable-ui", requires = "session_file")]
     ingest_only: bool,
 
     /// Ingest again what is stored already
@@ -71,6 +73,9 @@ pub struct Args {
     /// Which execution of the trace, from 1
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     execution: u32,
+
+    #[command(flatten)]
+    listen: Listen,
 }
 
 /// Forms of the result.
@@ -93,26 +98,41 @@ enum Format {
 ///
 /// Files that cannot be read, do not belong together, or cannot be written.
 pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
-    let trace = Trace::open(&args.session_file)?;
-    let bytes = neuron_core::sys::file_map::FileBytes::open(&args.neff_path)?;
-    let neff_name = args.neff_path.display().to_string();
+    let (neff_path, session_file) = match (&args.neff_path, &args.session_file) {
+        (Some(neff), Some(session)) => (neff, session),
+        (Some(_), None) => bail!("the trace of the NEFF is missing: add -s FILE"),
+        (None, _) if args.output_format != Format::Parquet => {
+            bail!("--output-format needs a profile: add -n NEFF -s NTFF");
+        }
+        (None, _) => {
+            serve(args.place.store()?, &args.listen, None, out)?;
+            return Ok(Exit::Done);
+        }
+    };
+    let trace = Trace::open(session_file)?;
+    let bytes = neuron_core::sys::file_map::FileBytes::open(neff_path)?;
+    let neff_name = neff_path.display().to_string();
     let options = NeffOptions::new(neff::Mode::Lenient).without_digest();
     let neff = Neff::open(&bytes, &options).with_context(|| neff_name.clone())?;
     let mut report = Report::new(neff::Mode::Lenient);
     let execution = usize::try_from(args.execution)?.saturating_sub(1);
     let options = Options { execution, ..Options::default() };
     let exit = match args.output_format {
-        Format::Parquet if args.ingest_only => {
-            return ingest::run(args, &trace, &bytes, &neff, options, out);
-        }
         Format::Parquet => {
-            bail!("this version stores profiles and does not serve them: add --ingest-only");
+            let (id, exit) = ingest::run(args, (neff_path, &trace), &bytes, &neff, options)?;
+            if args.ingest_only {
+                writeln!(out, "Profile \"{id}\" is ready to view")?;
+                out.flush()?;
+            } else {
+                serve(args.place.store()?, &args.listen, Some(&id), out)?;
+            }
+            return Ok(exit);
         }
         Format::Json => {
             let parts = Parts { usage: !args.ignore_nc_buf_usage };
             let profile = Profile::read(&neff, &trace.file, options, parts, &mut report)
                 .with_context(|| trace.name.clone())?;
-            let name = args.display_name.clone().unwrap_or_else(|| stem(&args.session_file));
+            let name = args.display_name.clone().unwrap_or_else(|| stem(&trace.name));
             let names = Names { profile: name, trace: trace.name.clone() };
             let pretty = args.json_pretty_print;
             if args.output_file.as_os_str() == "-" {
@@ -179,6 +199,9 @@ fn end<S: ?Sized + profile_engine::ReadAt>(
     if partial { Exit::Partial } else { Exit::Done }
 }
 
-fn stem(path: &Path) -> String {
-    path.file_stem().map_or_else(|| String::from("profile"), |stem| stem.display().to_string())
+/// The name of a file without folder and ending.
+fn stem(name: &str) -> String {
+    Path::new(name)
+        .file_stem()
+        .map_or_else(|| String::from("profile"), |stem| stem.display().to_string())
 }

@@ -36,10 +36,18 @@ pub(crate) async fn run(options: &Options) {
         together.push(b);
         ratios.push(b / a);
     }
-    let (a, b) = (median(&alone), median(&together));
     println!("\nfour nodes on four cores, {} rounds of {CALLS} inferences", options.rounds);
-    println!("  ninfer 1: {a:8.1} in a second");
-    println!("  ninfer 4: {b:8.1} in a second");
+    println!(
+        "  {:8} {:>16} {:>16} {:>20}",
+        "", "in a second", "in a simulated s", "simulated us each"
+    );
+    for (name, wall, nanos) in
+        [("ninfer 1", &alone, &one_time), ("ninfer 4", &together, &four_time)]
+    {
+        let each = median(nanos) / CALLS as f64;
+        let (wall, rate, micros) = (median(wall), 1e9 / each, each / 1e3);
+        println!("  {name:8} {wall:16.1} {rate:16.1} {micros:20.1}");
+    }
     let times = one_time.iter().zip(&four_time);
     let simulated: Vec<f64> = times.map(|(one, four)| one / four).collect();
     judge("in simulated time", median(&simulated), 3.5, false);

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use neuron_core::sim::{Places, Sim};
 use neuron_core::uapi::nrt::{INF1, Status, instance_numbers};
-use rtd_runtime::{Code, Cores, Failure, Runtime, Settings, SimHost, Software};
+use rtd_runtime::{Failure, Machine, Runtime, Settings, Software};
 
 use crate::asynchronous::{Callback, Units};
 use crate::call::Fault;
-use crate::environment::{self, Machine, Wanted};
+use crate::environment;
 use crate::log::Lines;
 use crate::profile::Profiles;
 use crate::seat::Seats;
@@ -98,12 +98,12 @@ fn closed() -> Fault {
 
 impl Session {
     fn new() -> Result<Self, Fault> {
-        let machine = Machine::from_env()?;
+        let machine = environment::machine()?;
         let implicit_async = environment::implicit_async()?;
         let (kind, name) = (machine.spec.kind, &machine.spec.name);
         let sim = Sim::open_or_create(&Places::from_env(), name, kind)
             .map_err(|error| Fault::new(Status::FAILURE, error))?;
-        let (cores, host) = attach(&machine, &sim)?;
+        let (cores, host) = machine.attach(&sim, "libnrt")?;
         let settings =
             Settings { numerical_errors: environment::numerical_errors(), ..Settings::default() };
         let (backend, journal) = (Box::new(Software::default()), Arc::new(Lines));
@@ -143,40 +143,4 @@ impl Session {
             Fault::invalid(format!("no core {vnc}; this process has {}", self.cores()))
         })
     }
-}
-
-/// Takes the cores that were asked for.
-fn attach(machine: &Machine, sim: &Sim) -> Result<(Cores, SimHost), Fault> {
-    let kind = machine.spec.kind;
-    let take = |first, count| -> Result<(Cores, SimHost), Failure> {
-        let cores = Cores::range(kind, first, count, Some(machine.lnc))?;
-        let host = SimHost::attach(sim.clone(), &cores, "libnrt")?;
-        Ok((cores, host))
-    };
-    let count = match machine.wanted {
-        Wanted::All => return Ok(take(0, machine.total())?),
-        Wanted::Range(first, count) => return Ok(take(first, count)?),
-        Wanted::Count(count) => count,
-    };
-    // others may take cores between the look and the grasp
-    let mut last = None;
-    let mut first = 0;
-    while first + count <= machine.total() {
-        let state = sim.snapshot().map_err(|error| Fault::new(Status::FAILURE, error))?;
-        let physical = first * machine.lnc..(first + count) * machine.lnc;
-        if !physical.clone().any(|core| state.marks.contains_key(&core)) {
-            match take(first, count) {
-                Ok(taken) => return Ok(taken),
-                Err(failure) => last = Some(failure),
-            }
-        }
-        first += 1;
-    }
-    Err(last.map_or_else(
-        || {
-            let text = format!("no {count} neighbouring cores of {} are free", kind.name);
-            Fault::new(crate::call::status(Code::ResourceNc), text)
-        },
-        Fault::from,
-    ))
 }

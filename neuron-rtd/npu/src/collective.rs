@@ -263,6 +263,21 @@ pub(crate) fn perform(
     Ok(())
 }
 
+/// Refuses what [`perform`] refuses, and moves nothing.
+pub(crate) fn check(posts: &[Post], hbm: &Hbm, states: &mut impl States) -> Result<(), Fault> {
+    for post in posts {
+        let absent = || Fault::collective(format!("core {} is absent", post.at.core));
+        let memory = &states.state(post.at.core).ok_or_else(absent)?.memory;
+        for ((place, offset), bytes) in
+            [(post.from, post.input_bytes()), (post.to, post.output_bytes())]
+        {
+            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+            place.check(memory, hbm, signed(offset)?, bytes)?;
+        }
+    }
+    Ok(())
+}
+
 fn signed(offset: u64) -> Result<i64, Fault> {
     i64::try_from(offset).map_err(|_| Fault::address(format!("offset {offset}")))
 }

@@ -55,6 +55,24 @@ impl Place {
         }
     }
 
+    /// Refuses what a read or a write of these bytes refuses.
+    pub(crate) fn check(
+        self,
+        memory: &OnChip,
+        hbm: &Hbm,
+        offset: i64,
+        length: usize,
+    ) -> Result<(), Fault> {
+        match self {
+            Self::Sbuf => memory.sbuf_run(offset, length).map(drop),
+            Self::Hbm { buffer, start, size } => {
+                let at = self.inside(start, size, offset, length)?;
+                let buffer = hbm.buffers.get(buffer);
+                buffer.ok_or_else(|| Fault::address("no such buffer"))?.check(at, length).map(drop)
+            }
+        }
+    }
+
     /// Copies bytes out of a variable in HBM.
     pub(crate) fn read_hbm(self, hbm: &Hbm, offset: i64, out: &mut [u8]) -> Result<(), Fault> {
         let Self::Hbm { buffer, start, size } = self else {

@@ -158,7 +158,7 @@ pub use fault::Fault;
 pub use hbm::Place;
 pub use observer::{At, Cancel, Observer};
 pub use program::{CoreProgram, LoadError, Program, TensorInfo};
-pub use run::{Limits, Tensors};
+pub use run::{Limits, Source, Sources, Tensors};
 pub use stop::{Blocked, Stop};
 pub use sync::{Registers, Sync, Unmet};
 

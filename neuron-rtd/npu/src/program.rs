@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::OnceLock;
 
 use neuron_core::instance::Arch;
 use neuron_core::isa::{Engine, Record, decode_stream};
@@ -15,6 +16,7 @@ use neuron_core::neff::{Mode, Model, Neff, Options, Problem, Report, Subgraph, U
 use crate::fault::Fault;
 use crate::hbm::{Hbm, Place};
 use crate::memory::Buffer;
+use crate::time::Faults;
 
 /// Why a file cannot be made ready.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +26,7 @@ pub enum LoadError {
     #[error("{0}")]
     Neff(#[from] Problem),
     /// The file is for hardware that no sheet describes.
-    #[error("NEFF: the target is not known; give a file for v2, v3 or v4")]
+    #[error("NEFF: the target is not known; give a file for v1, v2, v3 or v4")]
     Target,
     /// The file has no program.
     #[error("NEFF: there is no subgraph to run")]
@@ -80,6 +82,8 @@ pub struct TensorInfo {
 /// A program for one or more physical cores.
 #[derive(Debug, Clone)]
 pub struct Program {
+    /// What of it cannot run, once a run without arithmetic asked for it.
+    pub(crate) faults: OnceLock<Vec<Faults>>,
     pub(crate) arch: Arch,
     pub(crate) cores: Vec<CoreProgram>,
     pub(crate) hbm: Hbm,
@@ -209,7 +213,7 @@ impl Program {
             tensor.dtype = listed.and_then(|listed| listed.dtype.clone());
             tensor.shape = listed.and_then(|listed| listed.shape.clone());
         }
-        Ok(Self { arch, cores, hbm, tensors })
+        Ok(Self { faults: OnceLock::new(), arch, cores, hbm, tensors })
     }
 
     /// Generation of the hardware that it is for.

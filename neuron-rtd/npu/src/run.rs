@@ -26,6 +26,48 @@ use crate::stop::{Blocked, Stop};
 /// Bytes of tensors by name.
 pub type Tensors = BTreeMap<String, Vec<u8>>;
 
+/// Bytes of an input, wherever they are.
+pub trait Source {
+    /// How many.
+    fn size(&self) -> u64;
+
+    /// Copies those from an offset on.
+    ///
+    /// # Errors
+    ///
+    /// Why they are not there, one line.
+    fn read(&self, at: u64, into: &mut [u8]) -> Result<(), String>;
+}
+
+impl Source for [u8] {
+    fn size(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn read(&self, at: u64, into: &mut [u8]) -> Result<(), String> {
+        let from = usize::try_from(at).ok().and_then(|at| self.get(at..)?.get(..into.len()));
+        into.copy_from_slice(from.ok_or("has too few bytes")?);
+        Ok(())
+    }
+}
+
+impl Source for Vec<u8> {
+    fn size(&self) -> u64 {
+        self.as_slice().size()
+    }
+
+    fn read(&self, at: u64, into: &mut [u8]) -> Result<(), String> {
+        self.as_slice().read(at, into)
+    }
+}
+
+/// Inputs by name.
+pub type Sources<'a> = BTreeMap<&'a str, &'a dyn Source>;
+
+fn sources(tensors: &Tensors) -> Sources<'_> {
+    tensors.iter().map(|(name, bytes)| (name.as_str(), bytes as &dyn Source)).collect()
+}
+
 /// How much a run may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -69,8 +111,23 @@ impl Program {
         limits: &Limits,
         observer: &mut dyn Observer,
     ) -> Result<Tensors, Stop> {
+        self.run_from(&sources(inputs), limits, observer)
+    }
+
+    /// As [`Program::run_with`], with inputs that are read straight into the
+    /// memory of the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Program::run`]; what a source says is [`Stop::Input`].
+    pub fn run_from(
+        &self,
+        inputs: &Sources<'_>,
+        limits: &Limits,
+        observer: &mut dyn Observer,
+    ) -> Result<Tensors, Stop> {
         let mut hbm = self.hbm.clone();
-        self.fill(&mut hbm, inputs, true)?;
+        self.fill_from(&mut hbm, inputs, true)?;
         let mut cores: Vec<Core<'_>> =
             self.cores.iter().map(|core| Core::new(core, self)).collect();
         let (mut done, mut gathering) = (0, Gathering::default());
@@ -125,6 +182,10 @@ impl Program {
     /// Puts inputs into their buffers. What is not given stays zero, unless
     /// everything is `required`.
     pub(crate) fn fill(&self, hbm: &mut Hbm, inputs: &Tensors, required: bool) -> Result<(), Stop> {
+        self.fill_from(hbm, &sources(inputs), required)
+    }
+
+    fn fill_from(&self, hbm: &mut Hbm, inputs: &Sources<'_>, required: bool) -> Result<(), Stop> {
         let wrong = |name: &str, reason: String| Stop::Input { name: name.to_owned(), reason };
         let known = |name: &str| {
             let mut tensors = self.tensors().iter();
@@ -135,17 +196,17 @@ impl Program {
         }
         for tensor in self.tensors().iter().filter(|tensor| tensor.usage == Usage::Input) {
             let missing = || wrong(&tensor.name, format!("is missing, {} bytes", tensor.bytes));
-            let data = match inputs.get(&tensor.name) {
+            let data = match inputs.get(tensor.name.as_str()) {
                 None if !required => continue,
                 data => data.ok_or_else(missing)?,
             };
-            if u64::try_from(data.len()) != Ok(tensor.bytes) {
-                let reason = format!("has {} bytes and must have {}", data.len(), tensor.bytes);
+            if data.size() != tensor.bytes {
+                let reason = format!("has {} bytes and must have {}", data.size(), tensor.bytes);
                 return Err(wrong(&tensor.name, reason));
             }
-            if let Some(buffer) = hbm.buffers.get_mut(tensor.buffer) {
-                buffer.write(0, data).map_err(|fault| wrong(&tensor.name, fault.to_string()))?;
-            }
+            let Some(buffer) = hbm.buffers.get_mut(tensor.buffer) else { continue };
+            let read = buffer.fill(|at, page| data.read(at, page));
+            read.map_err(|reason| wrong(&tensor.name, reason))?;
         }
         Ok(())
     }

@@ -66,6 +66,21 @@ impl Cores {
         Ok(cores)
     }
 
+    /// The same devices with cores of so many physical ones.
+    ///
+    /// # Errors
+    ///
+    /// 0; more than 1 where the chip has no such cores (driver.md §7.7).
+    pub fn with_lnc(self, lnc: u32) -> Result<Self, Failure> {
+        let most = self.kind.chip.default_lnc();
+        if !(1..=most).contains(&lnc) {
+            let name = self.kind.name;
+            let text = format!("{lnc} physical cores in a logical one; {name} takes 1 to {most}");
+            return Err(Failure::new(Code::Invalid, PLACE, text));
+        }
+        Ok(Self { lnc, ..self })
+    }
+
     /// `count` cores of an instance from `first` on, counted over all devices.
     ///
     /// # Errors

@@ -114,6 +114,10 @@ impl Subtype {
     }
 }
 
+/// Characters of a line at most: names in it may be those of a client, of any
+/// length, and go into the log too (our choice).
+const LONGEST: usize = 2000;
+
 /// Why a call failed: a code and lines, the innermost first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
@@ -132,7 +136,11 @@ impl Failure {
     #[must_use]
     pub fn then(mut self, place: &str, text: impl fmt::Display) -> Self {
         // one line each, whatever a file or a client put into the text
-        let text = text.to_string().replace(['\n', '\r'], " ");
+        let mut text = text.to_string().replace(['\n', '\r'], " ");
+        if let Some((end, _)) = text.char_indices().nth(LONGEST) {
+            text.truncate(end);
+            text.push_str(" ...");
+        }
         self.lines.push(format!("[{place}] {text}"));
         self
     }
@@ -169,5 +177,11 @@ mod tests {
             .then("NRTD:infer_wait", "error: 1004");
         assert_eq!(failure.details(), "[NMGR:exec_wait] a b\n[NRTD:infer_wait] error: 1004\n");
         assert_eq!(failure.code.number(), 1004);
+    }
+
+    #[test]
+    fn lines_are_not_as_long_as_a_client_likes() {
+        let failure = Failure::new(Code::BadInput, "P", "\u{e9}".repeat(1 << 20));
+        assert_eq!(failure.lines()[0].chars().count(), "[P]  ...".len() + LONGEST);
     }
 }

@@ -17,8 +17,8 @@
 //! * stop waits for what has begun and cancels what has not (§3.3);
 //! * a group whose session has ended stays while models of others are in it.
 //!
-//! What it leaves out: native code of CPU nodes (`cpu.so`), and any device that
-//! is not a software NeuronCore.
+//! What it leaves out: native code of CPU nodes (`cpu.so`), loops, and memory in
+//! huge pages.
 
 #![forbid(unsafe_code)]
 
@@ -33,6 +33,7 @@ mod host;
 mod job;
 mod journal;
 mod load;
+mod machine;
 mod model;
 mod plan;
 mod request;
@@ -49,7 +50,8 @@ pub use failure::{Code, Failure, Subtype};
 pub use groups::GroupInfo;
 pub use host::{Host, SimHost};
 pub use journal::{Journal, Level, Quiet};
-pub use load::LoadParams;
+pub use load::{LoadParams, cores_needed};
+pub use machine::{Machine, Wanted, number};
 pub use model::{Mode, ModelInfo, ModelState};
 pub use plan::TensorInfo;
 pub use request::{Data, Input, Outcome, Request};

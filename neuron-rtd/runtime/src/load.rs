@@ -45,6 +45,16 @@ struct Seat {
     joined: bool,
 }
 
+/// Cores that a NEFF takes, each of `lnc` physical ones; 0 for one that runs on
+/// the host alone.
+///
+/// # Errors
+///
+/// [`Code::Invalid`] for a bad NEFF, [`Code::UnsupportedVersion`].
+pub fn cores_needed(neff: &[u8], lnc: u32) -> Result<u32, Failure> {
+    Ok(Outline::read(neff, lnc)?.needs().0)
+}
+
 impl Runtime {
     /// Loads a NEFF; the bytes are not needed afterwards.
     ///

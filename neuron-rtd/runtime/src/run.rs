@@ -175,9 +175,14 @@ impl Run {
         &self.given_up
     }
 
+    /// Cuts short what the threads do now.
+    pub(crate) fn give_up(&self) {
+        self.given_up.store(true, Relaxed);
+    }
+
     /// Lets the threads end once they are done with what they do now.
     pub(crate) fn close(&self) {
-        self.given_up.store(true, Relaxed);
+        self.give_up();
         self.queues.iter().for_each(Queue::close);
     }
 

@@ -1,11 +1,8 @@
 //! Sessions: which client owns what, and cleaning up after it
 //! (neuron-rtd.md §1.7).
 
-use std::sync::Arc;
-
 use crate::failure::{Code, Failure};
 use crate::journal::Level;
-use crate::model::Model;
 use crate::runtime::{Runtime, Tables};
 
 const PLACE: &str = "NRTD:session_monitor";
@@ -34,22 +31,15 @@ impl Runtime {
     /// (what is queued is cancelled, what runs is waited for) and unloaded,
     /// its groups destroyed, its shared memory let go.
     pub fn close_session(&self, id: u64) {
-        let models: Vec<Arc<Model>> = {
+        let models: Vec<u32> = {
             let mut tables = self.tables();
             if !tables.sessions.remove(&id) {
                 return;
             }
-            tables.models.values().filter(|model| model.session == id).cloned().collect()
+            let its = tables.models.values().filter(|model| model.session == id);
+            its.map(|model| model.id).collect()
         };
-        // one that never comes back must not keep the others waiting
-        std::thread::scope(|scope| {
-            for model in &models {
-                scope.spawn(|| {
-                    // somebody else may have unloaded it meanwhile
-                    let _ = self.unload(model.id);
-                });
-            }
-        });
+        self.unload_together(&models);
         let mut tables = self.tables();
         let groups: Vec<u32> = tables
             .groups

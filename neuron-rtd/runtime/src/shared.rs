@@ -9,6 +9,7 @@ use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 
 use rustix::buffer::spare_capacity;
+use rustix::fs::OFlags as Open;
 use rustix::io::Errno;
 use rustix::shm::{Mode, OFlags};
 
@@ -49,12 +50,15 @@ impl SharedBuffer {
         if name.is_none() || path.len() > 255 {
             return Err(wrong("the name must be / and up to 254 characters without /"));
         }
-        let flags = if prot & WRITE != 0 { OFlags::RDWR } else { OFlags::RDONLY };
-        let opened = rustix::shm::open(path, flags, Mode::empty());
+        let access = if prot & WRITE != 0 { OFlags::RDWR } else { OFlags::RDONLY };
+        // a link would lead to files of others, a pipe would keep us waiting
+        let careful = OFlags::from_bits_retain((Open::NOFOLLOW | Open::NONBLOCK).bits());
+        let opened = rustix::shm::open(path, access | careful, Mode::empty());
         let file = File::from(opened.map_err(|errno| match io::Error::from(errno) {
             error if error.kind() == io::ErrorKind::NotFound => {
                 wrong("does not exist here; client and daemon must share /dev/shm")
             }
+            _ if errno == Errno::LOOP => wrong("is a link and no shared memory object"),
             error => wrong(&error.to_string()),
         })?);
         let facts = file.metadata().map_err(|error| wrong(&error.to_string()))?;
@@ -133,6 +137,11 @@ impl SharedBuffer {
         }
         data.truncate(length);
         Ok(data)
+    }
+
+    /// Reads from an offset on.
+    pub(crate) fn read_at(&self, at: u64, into: &mut [u8]) -> Result<(), String> {
+        self.file.read_exact_at(into, at).map_err(|error| self.told("read", &error))
     }
 
     /// Writes from the first byte on. A file that has become shorter is not

@@ -3,7 +3,9 @@
 //!
 //! Counting takes no lock but for latencies of loads and starts. An inference
 //! is counted on the first core of its model; busy time on every core that a
-//! node runs on. Readers may see counters of different moments.
+//! node runs on. Where a core is several physical ones, time in use and
+//! multiplications are also counted on each of these, which is what the
+//! datastore has (driver.md §5.6). Readers may see counters of different moments.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -24,6 +26,8 @@ pub(crate) struct CoreStats {
     device: AtomicHistogram,
     /// Instructions of PE, ACT, POOL, DVE and SP.
     instructions: [AtomicU64; 5],
+    /// Time in use and multiplications of each physical core.
+    physical: Vec<[AtomicU64; 2]>,
     /// Since when a group holds it.
     owned: Mutex<Option<Instant>>,
 }
@@ -55,8 +59,9 @@ impl AtomicHistogram {
 }
 
 impl CoreStats {
-    fn new() -> Self {
+    fn new(lnc: u32) -> Self {
         Self {
+            physical: (0..lnc).map(|_| [AtomicU64::new(0), AtomicU64::new(0)]).collect(),
             counters: (0..id::FIRST_RESERVED).map(|_| AtomicU64::new(0)).collect(),
             total: AtomicHistogram::new(),
             device: AtomicHistogram::new(),
@@ -81,7 +86,9 @@ impl CoreStats {
         }
         let instructions = std::array::from_fn(|at| self.instructions[at].load(Relaxed));
         let (total, device) = (self.total.read(), self.device.read());
-        CoreSnapshot { counters, total, device, instructions }
+        let read = |[busy, macs]: &[AtomicU64; 2]| [busy.load(Relaxed), macs.load(Relaxed)];
+        let physical = self.physical.iter().map(read).collect();
+        CoreSnapshot { counters, total, device, instructions, physical }
     }
 }
 
@@ -96,12 +103,42 @@ pub struct CoreSnapshot {
     pub device: Histogram,
     /// Instructions of PE, ACT, POOL, DVE and SP.
     pub instructions: [u64; 5],
+    /// Of each physical core: nanoseconds in use, multiplications.
+    pub physical: Vec<[u64; 2]>,
 }
 
 impl CoreSnapshot {
     /// A counter by its datastore id.
     pub fn counter(&self, id: u32) -> u64 {
         usize::try_from(id).ok().and_then(|at| self.counters.get(at)).copied().unwrap_or(0)
+    }
+
+    /// What the datastore has of each physical core: its own time in use and
+    /// multiplications, the time for which the core is held, and at the first
+    /// one everything else.
+    pub(crate) fn by_physical(self) -> impl Iterator<Item = Self> {
+        let held = self.counter(id::CORE_TIME);
+        (0_usize..).zip(self.physical.clone()).map(move |(number, [busy, macs])| {
+            let mut own = if number == 0 { self.clone() } else { Self::none(self.counters.len()) };
+            for (id, value) in
+                [(id::TIME_IN_USE, busy), (id::MAC_COUNT, macs), (id::CORE_TIME, held)]
+            {
+                if let Some(counter) = own.counters.get_mut(id as usize) {
+                    *counter = value;
+                }
+            }
+            own
+        })
+    }
+
+    fn none(counters: usize) -> Self {
+        Self {
+            counters: vec![0; counters],
+            total: Histogram::default(),
+            device: Histogram::default(),
+            instructions: [0; 5],
+            physical: Vec::new(),
+        }
     }
 }
 
@@ -172,6 +209,8 @@ impl Aggregate {
 /// Everything that is counted.
 #[derive(Debug)]
 pub(crate) struct Stats {
+    /// Physical cores of each core.
+    lnc: u32,
     pub(crate) cores: Vec<CoreStats>,
     subtypes: [AtomicU64; 6],
     outcomes: [AtomicU64; 5],
@@ -231,9 +270,11 @@ pub(crate) fn nanos(time: Duration) -> u64 {
 }
 
 impl Stats {
-    pub(crate) fn new(cores: u32) -> Self {
+    /// For `cores` cores of `lnc` physical ones each.
+    pub(crate) fn new(cores: u32, lnc: u32) -> Self {
         Self {
-            cores: (0..cores).map(|_| CoreStats::new()).collect(),
+            lnc: lnc.max(1),
+            cores: (0..cores).map(|_| CoreStats::new(lnc.max(1))).collect(),
             subtypes: std::array::from_fn(|_| AtomicU64::new(0)),
             outcomes: std::array::from_fn(|_| AtomicU64::new(0)),
             drops: AtomicU64::new(0),
@@ -273,24 +314,36 @@ impl Stats {
         self.touch();
     }
 
-    /// A node was busy on these cores.
-    pub(crate) fn busy(&self, first: u32, count: u32, time: Duration) {
+    /// A node was busy on these cores, with so many physical ones from the first
+    /// on.
+    pub(crate) fn busy(&self, first: u32, count: u32, physical: u32, time: Duration) {
         for core in (first..first.saturating_add(count)).filter_map(|index| self.core(index)) {
             core.add(id::TIME_IN_USE, nanos(time));
+        }
+        for number in 0..physical {
+            if let Some([busy, _]) = self.physical(first, number) {
+                busy.fetch_add(nanos(time), Relaxed);
+            }
         }
         self.touch();
     }
 
-    /// A run of a node on these cores: what each of its physical ones did.
-    pub(crate) fn spent(&self, first: u32, count: u32, costs: &[CoreCosts]) {
-        let share = costs.len().div_ceil(usize::try_from(count).unwrap_or(1).max(1)).max(1);
-        for (index, costs) in (first..first.saturating_add(count)).zip(costs.chunks(share)) {
-            let Some(core) = self.core(index) else { continue };
-            for cost in costs {
-                core.add(id::MAC_COUNT, cost.macs);
-                for (sum, count) in core.instructions.iter().zip(cost.instructions) {
-                    sum.fetch_add(count, Relaxed);
-                }
+    /// A physical core, counted from the first one of a core.
+    fn physical(&self, first: u32, number: u32) -> Option<&[AtomicU64; 2]> {
+        let core = self.core(first.checked_add(number / self.lnc)?)?;
+        core.physical.get(usize::try_from(number % self.lnc).ok()?)
+    }
+
+    /// A run of a node from this core on: what each of its physical ones did.
+    pub(crate) fn spent(&self, first: u32, costs: &[CoreCosts]) {
+        for (number, cost) in (0..).zip(costs) {
+            let Some(core) = self.core(first.saturating_add(number / self.lnc)) else { continue };
+            core.add(id::MAC_COUNT, cost.macs);
+            for (sum, count) in core.instructions.iter().zip(cost.instructions) {
+                sum.fetch_add(count, Relaxed);
+            }
+            if let Some([_, macs]) = self.physical(first, number) {
+                macs.fetch_add(cost.macs, Relaxed);
             }
         }
     }

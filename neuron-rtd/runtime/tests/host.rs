@@ -145,3 +145,59 @@ fn models_of_a_lost_device_fail_and_others_go_on() {
     assert_eq!(runtime.infer(request(ids[1], 1)).failure, None);
     runtime.shut_down();
 }
+
+/// Of a core of two physical ones, each shows what it did itself.
+#[test]
+fn physical_cores_are_shown_each() {
+    let dir = tempfile::tempdir().unwrap();
+    let kind = InstanceType::find("trn2.3xlarge").unwrap();
+    let sim = Sim::open_or_create(&Places::only(dir.path()), "lab", kind).unwrap();
+    let cores = Cores::new(kind, &[]).unwrap();
+    assert_eq!((cores.count(), cores.lnc()), (4, 2));
+    let host = SimHost::attach(sim.clone(), &cores, "a test").unwrap();
+    let backend = Box::new(Software::default());
+    let settings = Settings { timeout_sec: 60, ..Settings::default() };
+    let runtime = Runtime::new(cores, backend, Box::new(host), settings, Arc::new(Quiet)).unwrap();
+    let load = |cores| {
+        let neff = Chain::new("copy", &[Node::Copy(cores)]).build();
+        runtime.load(&neff, &LoadParams::default()).unwrap()
+    };
+    // logical cores 0 with both of its own, 1 with the first alone, 2 and 3
+    let models = [2, 1, 3].map(load);
+    for model in models {
+        assert_eq!(runtime.infer(request(model, 1)).failure, None);
+    }
+    runtime.publish();
+    let shown = |core: usize, which: u32| {
+        let nds::Entry::InUse(store) = nds::parse(&entry(&sim, 0), 8).unwrap() else {
+            panic!("no datastore")
+        };
+        store.cores[core].counters.get(&which).copied().unwrap_or(0)
+    };
+    let busy: Vec<bool> = (0..8).map(|core| shown(core, id::TIME_IN_USE) > 0).collect();
+    assert_eq!(busy, [true, true, true, false, true, true, true, false]);
+    for core in 0..8 {
+        assert!(shown(core, id::CORE_TIME) > 0, "{core} is held");
+        let wanted = u64::from([0, 2, 4].contains(&core));
+        assert_eq!(shown(core, id::COMPLETED), wanted, "{core}");
+    }
+    assert_eq!(shown(0, id::TIME_IN_USE), shown(1, id::TIME_IN_USE));
+    // a NEFF of the real compiler for two physical cores
+    runtime.unload_all();
+    let file = std::fs::read(neuron_tests::fixture("profiles/matmul-small.neff")).unwrap();
+    let model = runtime.load(&file, &LoadParams::default()).unwrap();
+    let ones = rtd_runtime::Data::new([0x00, 0x3c].repeat(128 * 256));
+    let input = |name: &str| (name.to_owned(), rtd_runtime::Input::Inline(ones.clone()));
+    let inputs = ["x", "y"].map(input).into();
+    let asked = rtd_runtime::Request { model, inputs, outputs: Vec::new() };
+    assert_eq!(runtime.infer(asked).failure, None);
+    runtime.publish();
+    let macs = [0, 1].map(|core| shown(core, id::MAC_COUNT));
+    assert!(macs[0] > 0 && macs[1] > 0, "{macs:?}");
+    let logical = runtime.core_snapshot(0).unwrap().counter(id::MAC_COUNT);
+    assert_eq!(macs[0] + macs[1], logical);
+    runtime.shut_down();
+    assert!(Cores::new(kind, &[]).unwrap().with_lnc(3).is_err());
+    let single = Cores::new(InstanceType::find("trn1.2xlarge").unwrap(), &[]).unwrap();
+    assert!(single.with_lnc(2).is_err());
+}

@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use neuron_core::ntff::{Options, Reader};
 use neuron_core::uapi::nds::core_counter as id;
-use rtd_runtime::backend::{NodeFault, NodeImage, NodeRun, NodeTensor, Tensors};
+use rtd_runtime::backend::{
+    NodeFault, NodeImage, NodeRun, NodeTensor, ProfileOrigin, Profiled, Tensors,
+};
 use rtd_runtime::{
     Backend, Code, Data, Failure, Input, LoadParams, Quiet, Request, Runtime, Settings, Software,
 };
@@ -196,6 +198,10 @@ impl rtd_runtime::backend::Node for EndlessNode {
         self.ended.store(true, SeqCst);
         self.inner.run(inputs)
     }
+
+    fn profile(&self, inputs: &Tensors, _origin: &ProfileOrigin, cancel: &AtomicBool) -> Profiled {
+        Profiled { run: self.run_until(inputs, cancel), trace: Some(b"late".to_vec()) }
+    }
 }
 
 #[test]
@@ -210,6 +216,15 @@ fn a_run_is_given_up_when_its_time_is_over() {
     assert_eq!(failure.code, Code::Timeout);
     assert!(failure.details().contains("no completion of cookie 0x1 within 1 s"), "{failure}");
     until("the thread is free", || ended.load(SeqCst));
+    // a profile of it ends with it
+    runtime.stop(model).unwrap();
+    runtime.start(model).unwrap();
+    let file = std::env::temp_dir().join(format!("endless-{}.ntff", std::process::id()));
+    runtime.profile_into(model, file.clone()).unwrap();
+    assert_eq!(runtime.infer(request(model, 1)).failure.unwrap().code, Code::Timeout);
+    let told = runtime.profile_stop(model).unwrap_err();
+    assert_eq!(told.code, Code::Fail);
+    assert!(told.details().contains("left no trace") && !file.exists(), "{told}");
     runtime.shut_down();
 }
 

@@ -1,5 +1,6 @@
 //! One inference, its inputs and outputs in files.
 
+use std::io::Read as _;
 use std::path::Path;
 
 use rtd_api::infer_io::Data;
@@ -48,7 +49,7 @@ pub(super) async fn infer(remote: &mut Remote, args: &Infer) -> Result<String, S
     for (name, path) in inputs {
         let tensor = find(name, false)?;
         let told = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
-        let mut data = std::fs::read(path).map_err(told)?;
+        let mut data = read(path, tensor.bytes).map_err(told)?;
         if is_npy(path) {
             data = npy::read(&path.display().to_string(), &data, tensor)?.to_vec();
         }
@@ -74,6 +75,15 @@ pub(super) async fn infer(remote: &mut Remote, args: &Infer) -> Result<String, S
         }
     }
     told.map(|()| text)
+}
+
+/// The bytes of a file, but not many more than a tensor and the head of an
+/// array have: a device has no end.
+fn read(path: &Path, bytes: u64) -> std::io::Result<Vec<u8>> {
+    const HEAD: u64 = 1 << 20;
+    let mut data = Vec::new();
+    std::fs::File::open(path)?.take(bytes.saturating_add(HEAD)).read_to_end(&mut data)?;
+    Ok(data)
 }
 
 /// Writes a file that appears whole or not at all.

@@ -72,7 +72,11 @@ pub(super) async fn load(remote: &mut Remote, load: &Load) -> Result<String, Str
     let path = &load.file;
     let told = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
     let file = File::open(path).map_err(told)?;
-    let size = file.metadata().map_err(told)?.len();
+    let facts = file.metadata().map_err(told)?;
+    if !facts.is_file() {
+        return Err(format!("cannot read {}: is no file", path.display()));
+    }
+    let size = facts.len();
     let group = match load.ncg_id {
         -1 => None,
         0 => Some(group(remote, load.nc_count).await?.0),
@@ -107,10 +111,17 @@ pub(super) async fn load(remote: &mut Remote, load: &Load) -> Result<String, Str
         pieces.map_or(Ok(()), |(file, bar)| upload(&path, file, &bar, &send))
     });
     let loaded = remote.nmgr.load(ReceiverStream::new(stream)).await;
-    reader.await.map_err(|error| format!("load: {error}"))??;
-    let loaded = answer("load", loaded)?;
-    check("load", loaded.status)?;
-    Ok(format!("{}\n", loaded.h_nn.unwrap_or_default().id))
+    let read = reader.await.map_err(|error| format!("load: {error}"));
+    let result = read.and_then(|read| read).and_then(|()| {
+        let loaded = answer("load", loaded)?;
+        check("load", loaded.status)?;
+        Ok(format!("{}\n", loaded.h_nn.unwrap_or_default().id))
+    });
+    if let (Err(_), 0, Some(id)) = (&result, load.ncg_id, group) {
+        // made for a model that there is not; why there is none is told
+        let _ = destroy_group(remote, id).await;
+    }
+    result
 }
 
 fn upload(

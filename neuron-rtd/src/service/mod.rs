@@ -64,11 +64,16 @@ impl Service {
     }
 }
 
-/// Version of this program.
-pub(crate) fn version() -> rtd_api::Version {
+/// Version of this program, with that of the library below it (neuron-rtd.md
+/// §4.6).
+fn version(runtime: Option<&Runtime>) -> rtd_api::Version {
     let part = |text: &str| text.parse().unwrap_or(0);
+    let mut full_version = env!("CARGO_PKG_VERSION").to_owned();
+    if let Some(library) = runtime.and_then(Runtime::backend_version) {
+        full_version += &format!(" ({library})");
+    }
     rtd_api::Version {
-        full_version: env!("CARGO_PKG_VERSION").to_owned(),
+        full_version,
         major_num: part(env!("CARGO_PKG_VERSION_MAJOR")),
         minor_num: part(env!("CARGO_PKG_VERSION_MINOR")),
     }

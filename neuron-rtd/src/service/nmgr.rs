@@ -278,7 +278,7 @@ impl NmgrV1 for Service {
     }
 
     async fn get_version(&self, _request: Request<GetVersionRequest>) -> Reply<GetVersionResponse> {
-        reply(GetVersionResponse { runtime_version: Some(super::version()) })
+        reply(GetVersionResponse { runtime_version: Some(super::version(self.runtime().ok())) })
     }
 
     async fn set_static_transfer_adjustment(

@@ -30,7 +30,7 @@ impl NmgrSessionManager for Service {
             Some(runtime) => runtime.open_session(),
             None => self.0.sessions.fetch_add(1, Relaxed).wrapping_add(1),
         };
-        let runtime_version = Some(super::version());
+        let runtime_version = Some(super::version(runtime.as_ref()));
         let hello = SessionMonitorResponse { session_id, runtime_version };
         // there is room: nothing was sent yet
         let _ = send.try_send(Ok(hello));

@@ -5,11 +5,11 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use tokio::net::{TcpListener, UnixListener};
 
 use super::{Connection, Endpoint};
@@ -42,11 +42,14 @@ impl Listener {
         let Endpoint::Unix(path) = endpoint else { return Ok(None) };
         let lock = lock_path(path);
         let fail = |error: io::Error| format!("cannot lock {}: {error}", lock.display());
+        let nofollow = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
         let mut file = File::options()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
+            // a link must not make us write into a file of somebody else
+            .custom_flags(nofollow)
             .open(&lock)
             .map_err(fail)?;
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {

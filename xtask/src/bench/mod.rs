@@ -7,6 +7,7 @@ mod profile;
 mod python;
 mod rtd;
 mod stats;
+mod top;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -26,6 +27,8 @@ pub(crate) enum Bench {
     Npu(npu::Options),
     /// The profile store on generated traces, against polars and DuckDB.
     Profile(profile::Options),
+    /// neuron-top against htop and bottom: processor time, memory, answers to keys.
+    Top(top::Options),
     /// The runtime daemon against a bare tonic server and a Python one.
     Rtd(rtd::Options),
 }
@@ -45,6 +48,7 @@ pub(crate) fn run(bench: &Bench) -> Result<()> {
         Bench::Npu(options) => npu::run(options),
         Bench::Profile(options) => profile::run(options),
         Bench::Rtd(options) => rtd::run(options),
+        Bench::Top(options) => top::run(options),
         Bench::Formats => {
             let core = ["-p", "neuron-core", "--features", "neff,ntff,isa,sources", "--benches"];
             Run::cargo("bench").args(core).run()?;

@@ -1,7 +1,8 @@
 //! `neff run`: runs a NEFF on the software NeuronCore.
 
 mod fill;
-mod npy;
+pub(crate) mod npy;
+mod numerical;
 mod outputs;
 mod timing;
 mod trace;
@@ -12,16 +13,17 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
-use neuron_core::neff::{Neff, Options, Usage, shown};
+use neuron_core::neff::{Mode, Model, Neff, Options, Report, Usage, shown};
 use neuron_core::sys::file_map::FileBytes;
-use npu::time::Timing;
-use npu::{LoadError, Program, TensorInfo, Tensors};
+use npu::time::{Timed, Timing};
+use npu::{Limits, LoadError, Program, TensorInfo, Tensors};
 use serde_json::json as value;
 use tempfile::NamedTempFile;
 
 use super::open;
 use crate::output::{Exit, Format, json, table};
 use fill::Fill;
+use numerical::Counts;
 
 /// Run it on the software NeuronCore
 #[derive(Debug, clap::Args)]
@@ -45,7 +47,7 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 
-    /// Node to run, by its kelf member, of a file with several
+    /// Node to run, by its kelf member, of a file with several; nodes of the CPU are not run
     #[arg(long, value_name = "KELF")]
     node: Option<String>,
 
@@ -53,11 +55,11 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["output", "fill", "no_timing"])]
     timing_only: bool,
 
-    /// Skip the timing: outputs only
+    /// Skip the timing: outputs and numerical errors only
     #[arg(long)]
     no_timing: bool,
 
-    /// Write the trace that a device would have written to this file
+    /// Write the trace that a device would have written to this file, also of a run that stops
     #[arg(long, value_name = "NTFF", conflicts_with = "no_timing")]
     trace: Option<PathBuf>,
 
@@ -67,7 +69,7 @@ pub(super) struct Args {
 }
 
 /// A file that gets its name when it is whole, readable as the user's mask says.
-fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
+pub(crate) fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
     tempfile::Builder::new()
         .prefix(".neff-run-")
         .permissions(Permissions::from_mode(0o666))
@@ -84,22 +86,42 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let neff = Neff::open(&bytes, &options).with_context(|| name.clone())?;
     let program = Program::from_node(&neff, args.node.as_deref());
     let program = program.map_err(|error| match error {
-        LoadError::Node { .. } => anyhow!("{error}, with --node"),
+        LoadError::Node { .. } => anyhow!("{error}, with --node; nodes of the CPU are not run"),
         error => error.into(),
     });
     let program = program.with_context(|| name.clone())?;
+    let (_, host) = Model::read(&neff, &mut Report::new(Mode::Strict))?.node_counts();
     let tensors = inputs(args, &program).with_context(|| name.clone())?;
+    if let Some(folder) = &args.output {
+        outputs::check(folder)?;
+    }
+    if let Some(path) = &args.trace {
+        let given = args.input.chunks(2).filter_map(|pair| pair.get(1)).map(Path::new);
+        trace::check(path, given.chain([args.file.as_path()]))?;
+    }
+    let mut errors = Counts::none(program.cores().len());
     let (results, summary) = if args.no_timing {
-        (npu::on_all_threads(|| program.run(&tensors)).with_context(|| name.clone())?, None)
+        let limits = Limits::default();
+        let results = npu::on_all_threads(|| program.run_with(&tensors, &limits, &mut errors));
+        (results.with_context(|| name.clone())?, None)
     } else {
         let arithmetic = !args.timing_only;
         let timing = Timing { arithmetic, ..Timing::of(&program) };
         let mut sink = trace::Sink::new(args.trace.is_some());
-        let timed = npu::on_all_threads(|| program.run_timed(&tensors, &timing, &mut sink))
-            .with_context(|| name.clone())?;
-        if let Some(path) = &args.trace {
-            trace::save(path, &args.file, &bytes, &program, &timed, &sink)?;
-        }
+        let done = npu::on_all_threads(|| program.run_timed(&tensors, &timing, &mut sink));
+        let save = |timed: &Timed| match &args.trace {
+            Some(path) => trace::save(path, &args.file, &bytes, &program, timed, &sink),
+            None => Ok(()),
+        };
+        let timed = match (done, &sink.stopped) {
+            (Ok(timed), _) => timed,
+            (Err(stop), stopped) => {
+                stopped.as_ref().map_or(Ok(()), save)?;
+                return Err(stop).with_context(|| name.clone());
+            }
+        };
+        save(&timed)?;
+        errors = Counts(timed.summary.cores.iter().map(|core| core.errors).collect());
         (timed.outputs, Some(timed.summary))
     };
     let mut rows = Vec::new();
@@ -122,21 +144,29 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
                     "simulated": true,
                     "generation": program.arch().number(),
                     "cores": program.cores().len(),
+                    "cpu_nodes_not_run": host,
                     "outputs": rows,
+                    "numerical_errors": (!args.timing_only).then(|| errors.document()),
                     "timing": summary.as_ref().map(timing::document),
                 }),
             )?;
         }
         Format::Text => {
             let (cores, generation) = (program.cores().len(), program.arch().number());
+            let plural = if cores == 1 { "" } else { "s" };
             writeln!(
                 out,
-                "{}: simulated, {cores} NeuronCores of generation {generation}",
+                "{}: simulated, {cores} physical NeuronCore{plural} of generation {generation}",
                 shown(&name)
             )?;
+            if host > 0 {
+                let nodes = if host == 1 { "a node" } else { "nodes" };
+                writeln!(out, "{nodes} of the CPU: not run")?;
+            }
             if let Some(summary) = &summary {
                 timing::text(summary, out)?;
             }
+            errors.text(out)?;
             if rows.is_empty() {
                 out.flush()?;
                 return Ok(Exit::Done);
@@ -164,7 +194,7 @@ fn inputs(args: &Args, program: &Program) -> anyhow::Result<Tensors> {
             bail!("there is no input {}; there are {}", shown(name), names.join(", "));
         };
         let file = FileBytes::open(Path::new(path))?;
-        let data = npy::data(path, &file, tensor)?;
+        let data = npy::data(path, &file, &(*tensor).into())?;
         if tensors.insert(name.clone(), data).is_some() {
             bail!("input {} is given twice", shown(name));
         }

@@ -103,8 +103,8 @@ impl Row {
             "dtype": self.dtype,
             "shape": self.shape,
             "bytes": self.bytes,
-            "min": numbers.and_then(|numbers| numbers.range).map(|(low, _)| low),
-            "max": numbers.and_then(|numbers| numbers.range).map(|(_, high)| high),
+            "min": numbers.and_then(|numbers| numbers.range).map(|(low, _)| number(low)),
+            "max": numbers.and_then(|numbers| numbers.range).map(|(_, high)| number(high)),
             "mean": numbers.and_then(|numbers| numbers.mean),
             "nan": numbers.map(|numbers| numbers.nan),
             "file": self.file.as_ref().map(|file| file.display().to_string()),
@@ -112,8 +112,24 @@ impl Row {
     }
 }
 
-/// Writes an output into the folder, which is made if it is not there; the file
-/// appears whole. A name that is no plain file name gives way to the number of
+/// A number that is no NaN; JSON has no infinities, which are words here.
+fn number(number: f32) -> Value {
+    match number {
+        f32::INFINITY => json!("inf"),
+        f32::NEG_INFINITY => json!("-inf"),
+        number => json!(number),
+    }
+}
+
+/// Makes the folder, and sees whether files can be made in it.
+pub(super) fn check(folder: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let cannot = || format!("cannot write in {}", folder.display());
+    super::temporary(folder).map(drop).with_context(cannot)
+}
+
+/// Writes an output into the folder, which [`check`] made; the file appears
+/// whole. A name that is no plain file name gives way to the number of
 /// the output.
 pub(super) fn save(
     folder: &Path,
@@ -121,7 +137,6 @@ pub(super) fn save(
     index: usize,
     data: &[u8],
 ) -> anyhow::Result<PathBuf> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let plain = path::is_safe(&tensor.name) && !tensor.name.contains('/');
     let name = if plain { tensor.name.clone() } else { format!("output-{index}") };
     let target = folder.join(format!("{name}.npy"));

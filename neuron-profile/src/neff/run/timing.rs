@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use neuron_core::engine::Engine;
-use npu::errors::Errors;
 use npu::time::Summary;
 use serde_json::{Map, Value, json};
 
@@ -54,17 +53,7 @@ pub(super) fn text(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         row.extend(counts.map(|count| count.to_string()));
         rows.push(row);
     }
-    table(out, "", &[0], &rows)?;
-    for (index, core) in summary.cores.iter().enumerate().filter(|(_, core)| !core.errors.is_none())
-    {
-        let Errors { nan, infinity, overflow, underflow } = core.errors;
-        writeln!(
-            out,
-            "core {index}: numerical errors: NaN {nan}, infinity {infinity}, overflow {overflow}, \
-             underflow {underflow}"
-        )?;
-    }
-    Ok(())
+    table(out, "", &[0], &rows)
 }
 
 /// The same; times in nanoseconds as the vendor's exports have them, shares
@@ -92,12 +81,6 @@ pub(super) fn document(summary: &Summary) -> Value {
             "hbm_read_bytes": core.hbm_read,
             "hbm_written_bytes": core.hbm_written,
             "dma_packets": core.packets,
-            "numerical_errors": {
-                "nan": core.errors.nan,
-                "infinity": core.errors.infinity,
-                "overflow": core.errors.overflow,
-                "underflow": core.errors.underflow,
-            },
         })
     });
     json!({

@@ -64,7 +64,7 @@ pub(super) fn divide_by_zero() -> Result<Sample> {
     graph.output("y", y)?;
     Sample::new(
         "divide-by-zero",
-        "a quotient by zeros and other numbers",
+        "a quotient by zeros among other numbers: infinities and NaN, counted as numerical errors",
         &Model::new("divide-by-zero", vec![graph]),
         vec![("d".to_owned(), d)],
         inputs(&[("x", &shape)])?,

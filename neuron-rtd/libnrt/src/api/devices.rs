@@ -4,14 +4,14 @@ use neuron_core::instance::routing_to_device;
 use neuron_core::uapi::nrt::{InstanceInfo, MemoryStats, Status, field, instance_numbers};
 
 use crate::call::{Fault, answer};
-use crate::environment::Machine;
+use crate::environment;
 use crate::{pointer, session, tensor};
 
 /// What the environment names, also before `nrt_init`.
-fn machine() -> Result<Machine, Fault> {
+fn machine() -> Result<rtd_runtime::Machine, Fault> {
     match session::current() {
         Ok(session) => Ok(session.machine.clone()),
-        Err(_) => Machine::from_env(),
+        Err(_) => environment::machine(),
     }
 }
 

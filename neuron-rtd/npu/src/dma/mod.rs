@@ -6,6 +6,7 @@
 //! device are left out: they change when bytes move, not where.
 
 mod accumulate;
+mod check;
 mod indirect;
 mod issue;
 
@@ -141,22 +142,35 @@ pub enum Change {
 }
 
 impl Change {
-    fn apply(self, stream: Vec<u8>) -> Result<Vec<u8>, Fault> {
+    /// Bytes that come of so many.
+    fn bytes(self, read: usize) -> Result<usize, Fault> {
         match self {
-            Self::None => Ok(stream),
-            Self::Add(..) => Err(Fault::unknown("a sum without its destination")),
-            Self::Convert(from, to) => {
-                if !stream.len().is_multiple_of(from.bytes()) {
+            Self::None => Ok(read),
+            Self::Convert(from, to) | Self::Add(from, to) => {
+                if !read.is_multiple_of(from.bytes()) {
                     return Err(Fault::shape("the source ends within an element"));
                 }
-                Ok(from.convert(&stream, to))
+                let bytes = (read / from.bytes()).checked_mul(to.bytes());
+                bytes.ok_or_else(|| Fault::shape(format!("{read} bytes")))
             }
             Self::Transpose { rows, columns, element } => {
-                let row = columns.saturating_mul(element);
-                let tile = row.saturating_mul(rows);
-                if tile == 0 || !stream.len().is_multiple_of(tile) {
+                let tile = columns.saturating_mul(element).saturating_mul(rows);
+                if tile == 0 || !read.is_multiple_of(tile) {
                     return Err(Fault::shape(format!("no whole tiles of {tile} bytes")));
                 }
+                Ok(read)
+            }
+        }
+    }
+
+    /// What becomes of a stream that fits. Sums are not made here.
+    fn apply(self, stream: Vec<u8>) -> Vec<u8> {
+        match self {
+            Self::None | Self::Add(..) => stream,
+            Self::Convert(from, to) => from.convert(&stream, to),
+            Self::Transpose { rows, columns, element } => {
+                let row = columns.saturating_mul(element);
+                let tile = row.saturating_mul(rows).max(1);
                 let mut out = Vec::with_capacity(stream.len());
                 for tile in stream.chunks_exact(tile) {
                     for column in 0..columns {
@@ -166,7 +180,7 @@ impl Change {
                         }
                     }
                 }
-                Ok(out)
+                out
             }
         }
     }
@@ -186,21 +200,14 @@ pub struct Transfer {
 impl Transfer {
     /// Moves the bytes.
     pub(crate) fn perform(&self, memory: &mut OnChip, hbm: &mut Hbm) -> Result<(), Fault> {
-        let size = |side: &Side| {
-            side.bytes().ok_or_else(|| Fault::shape(format!("a side with {:?}", side.counts)))
-        };
-        let (read, written) = (size(&self.from)?, size(&self.to)?);
-        if self.change == Change::None && read == written && self.copy(memory, hbm)? {
+        self.check(memory, hbm)?;
+        if self.change == Change::None && self.copy(memory, hbm)? {
             return Ok(());
         }
         if let Change::Add(from, to) = self.change {
             return accumulate::add(self, (from, to), memory, hbm);
         }
-        let stream = self.change.apply(self::read(&self.from, memory, hbm)?)?;
-        if stream.len() != written {
-            let text = format!("{} bytes for a destination of {written}", stream.len());
-            return Err(Fault::shape(text));
-        }
+        let stream = self.change.apply(self::read(&self.from, memory, hbm)?);
         for (offset, run) in self.to.offsets().zip(stream.chunks_exact(self.to.run)) {
             self.to.place.write(memory, hbm, offset, run)?;
         }

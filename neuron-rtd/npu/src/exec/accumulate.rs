@@ -79,6 +79,9 @@ pub(super) fn cache(
     let load = load(state, engine, body)?;
     let sums = start(state, &src, body.accumulator, body.op1, load)?;
     let mut sums = sums.ok_or_else(|| Fault::unknown("a fold without accumulator"))?;
+    if !state.computes {
+        return Ok(());
+    }
     let running = opcode == Opcode::TENSOR_SCALAR_CACHE_CUMULATIVE;
     let mut rows = read_all(&state.memory, &src);
     for ((row, scalar), sum) in rows.iter_mut().zip(&scalars).zip(&mut sums) {
@@ -112,6 +115,9 @@ pub(super) fn exponential(
     let largest = scalars(state, engine, body.imm0_source, body.imm0, body.channels)?;
     let load = load(state, engine, body)?;
     let mut sums = start(state, &src, body.accumulator, AluOp::ADD, load)?;
+    if !state.computes {
+        return Ok(());
+    }
     let mut rows = read_all(&state.memory, &src);
     for (row, largest) in rows.iter_mut().zip(&largest) {
         for value in row {
@@ -128,20 +134,14 @@ pub(super) fn exponential(
     Ok(())
 }
 
-/// The running maximum of what a selection gives.
-fn maximum(
-    state: &mut State,
-    operand: &Operand,
-    command: AccumulatorCmd,
-    rows: &[Vec<f32>],
-) -> Result<(), Fault> {
-    if let Some(mut sums) = start(state, operand, command, AluOp::MAX, None)? {
+/// The running maximum of what a selection gives, from what [`start`] gave.
+fn maximum(state: &mut State, operand: &Operand, start: Option<Vec<f32>>, rows: &[Vec<f32>]) {
+    if let Some(mut sums) = start {
         for (sum, row) in sums.iter_mut().zip(rows) {
             *sum = row.iter().copied().fold(*sum, float::maximum);
         }
         keep(state, operand, &sums);
     }
-    Ok(())
 }
 
 /// RANGE_SELECT: the source where its index, counted from a base, compares so
@@ -176,6 +176,10 @@ pub(super) fn range_select(
     let (first, second) = (comparison(body.op0)?, comparison(body.op1)?);
     let bounds0 = scalars(state, engine, body.bound0_source, body.bound0, body.channels)?;
     let bounds1 = scalars(state, engine, body.bound1_source, body.bound1, body.channels)?;
+    let start = start(state, &src, body.accumulator, AluOp::MAX, None)?;
+    if !state.computes {
+        return Ok(());
+    }
     let mut rows = read_all(&state.memory, &src);
     for (row, (bound0, bound1)) in rows.iter_mut().zip(bounds0.iter().zip(&bounds1)) {
         for (index, value) in row.iter_mut().enumerate() {
@@ -185,7 +189,7 @@ pub(super) fn range_select(
             }
         }
     }
-    maximum(state, &src, body.accumulator, &rows)?;
+    maximum(state, &src, start, &rows);
     write_all(state, &dst, &rows);
     Ok(())
 }
@@ -213,6 +217,10 @@ pub(super) fn select_reduce(
     same_size(&predicate, &dst)?;
     same_size(&src, &dst)?;
     let scalars = scalars(state, engine, body.imm0_source, body.imm0, body.channels)?;
+    let start = start(state, &src, body.accumulator, AluOp::MAX, None)?;
+    if !state.computes {
+        return Ok(());
+    }
     let mut rows = read_all(&state.memory, &src);
     let predicates = read_all(&state.memory, &predicate);
     for ((row, holds), scalar) in rows.iter_mut().zip(predicates).zip(&scalars) {
@@ -222,7 +230,7 @@ pub(super) fn select_reduce(
             }
         }
     }
-    maximum(state, &src, body.accumulator, &rows)?;
+    maximum(state, &src, start, &rows);
     write_all(state, &dst, &rows);
     Ok(())
 }
@@ -235,6 +243,9 @@ pub(super) fn read(state: &mut State, engine: Engine, body: &ReadAccumulator) ->
         return Err(Fault::shape(format!("{} numbers of an accumulator", body.count)));
     }
     let sign = if flag("negation", body.negated)? { -1.0 } else { 1.0 };
+    if !state.computes {
+        return Ok(());
+    }
     let sums = if engine == Engine::Act { &state.sums } else { &state.vector.accumulator };
     let rows: Vec<Vec<f32>> =
         sums.iter().skip(dst.first()).take(dst.partitions()).map(|sum| vec![sum * sign]).collect();

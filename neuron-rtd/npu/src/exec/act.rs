@@ -39,6 +39,9 @@ pub(super) fn activate(state: &mut State, body: &Activate) -> Result<(), Fault> 
         AccumulatorCmd::ZERO_ACCUMULATE => (true, true),
         other => return Err(Fault::unknown(format!("accumulator command {other}"))),
     };
+    if !state.computes {
+        return Ok(());
+    }
     let (width, mut sums) = (src.elements(), state.sums);
     let here = sums.get_mut(src.first()..).unwrap_or_default();
     if reset {
@@ -76,6 +79,9 @@ pub(super) fn quantize(state: &mut State, body: &ActivateQuantize) -> Result<(),
     let dst = reach.find(&body.dst, body.channels, body.dst_type)?;
     same_size(&src, &dst)?;
     let bias = column(state, engine, body.bias.0, body.channels, body.types.high())?;
+    if !state.computes {
+        return Ok(());
+    }
     let (before, after) = (body.dequant_scale.get(), body.quant_scale.get());
     let zero = f32::from_bits(body.zero_point);
     let width = src.elements();

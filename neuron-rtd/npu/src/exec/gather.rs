@@ -21,7 +21,11 @@ pub(super) fn load(state: &mut State, engine: Engine, body: &BufferLoad) -> Resu
     if src.elements() > MOST {
         return Err(Fault::shape(format!("{} elements, at most {MOST}", src.elements())));
     }
-    let rows = read_bits(&state.memory, &src);
+    let rows = if state.computes {
+        read_bits(&state.memory, &src)
+    } else {
+        vec![Vec::new(); src.partitions()]
+    };
     let bytes = src.element().bytes();
     state.window = Some(Window { rows, start: body.start_index, mask: body.mask, bytes });
     Ok(())
@@ -46,6 +50,12 @@ pub(super) fn gather(state: &mut State, engine: Engine, body: &Gather) -> Result
     if window.bytes != dst.element().bytes() || window.rows.len() < dst.partitions() {
         let (rows, bytes) = (window.rows.len(), window.bytes);
         return Err(Fault::shape(format!("a buffer of {rows} partitions, {bytes} bytes each")));
+    }
+    if !state.computes {
+        if free {
+            state.window = None;
+        }
+        return Ok(());
     }
     let mut rows = read_bits(&state.memory, &dst);
     let fill = Element::wrap(dst.element(), i64::from(body.immediate));

@@ -24,6 +24,7 @@ mod statistics;
 mod vector;
 
 use neuron_core::isa::body::Body;
+use neuron_core::isa::code::ImmSource;
 use neuron_core::isa::{Engine, Instruction, Opcode, Record};
 
 use crate::collective::{self, Post};
@@ -32,7 +33,6 @@ use crate::fault::Fault;
 use crate::hbm::Hbm;
 use crate::observer::At;
 use crate::program::CoreProgram;
-use operands::Reach;
 pub(crate) use state::State;
 
 /// Where an instruction stands, and what surrounds it.
@@ -64,7 +64,25 @@ pub(crate) enum Flow {
     Post(Post),
 }
 
-/// Runs one instruction, without its waits and updates.
+/// Whether only the run itself can tell if an instruction that makes numbers is
+/// legal: it takes an address from a register, or needs what another one loaded.
+pub(crate) fn checked_late(instruction: &Instruction) -> bool {
+    let register = |sources: &[ImmSource]| sources.contains(&ImmSource::REG_PTR);
+    match &instruction.body {
+        Body::Activate(body) => register(&[body.scale_source]),
+        Body::TensorScalar(body) => register(&[body.imm0_source, body.imm1_source]),
+        Body::ScalarTensorTensor(body) => register(&[body.imm0_source]),
+        Body::RangeSelect(body) => register(&[body.bound0_source, body.bound1_source]),
+        Body::ScalarSelect(body) => register(&[body.scalar_source, body.predicate_source]),
+        Body::PredicatedScalar(body) => register(&[body.scalar_source]),
+        Body::Unary(_) => instruction.header.opcode == Opcode::STREAM_SHUFFLE,
+        Body::BufferLoad(_) | Body::Gather(_) => true,
+        _ => false,
+    }
+}
+
+/// Runs one instruction, without its waits and updates. Where the state does not
+/// compute, one that makes numbers is checked and makes none.
 pub(crate) fn execute(
     state: &mut State,
     hbm: &mut Hbm,
@@ -78,13 +96,8 @@ pub(crate) fn execute(
     }
     let engine = site.engine;
     match (&instruction.body, opcode) {
-        (Body::LoadWeights(body), _) => {
-            let reach = Reach { memory: &state.memory, engine };
-            pe::load(&mut state.array, reach, body)?;
-        }
-        (Body::MatMul(body), _) => {
-            pe::multiply(&mut state.array, &mut state.memory, &mut state.errors, body)?;
-        }
+        (Body::LoadWeights(body), _) => pe::load(state, body)?,
+        (Body::MatMul(body), _) => pe::multiply(state, body)?,
         (Body::Activate(body), _) => act::activate(state, body)?,
         (Body::ActivateQuantize(body), _) => act::quantize(state, body)?,
         (Body::ReadAccumulator(body), _) => accumulate::read(state, engine, body)?,

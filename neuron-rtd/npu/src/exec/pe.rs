@@ -11,7 +11,7 @@ use neuron_core::isa::Engine;
 use neuron_core::isa::body::pe::{ArrayGroup, LoadWeights, MatMul};
 use neuron_core::isa::code::{Dtype, Fp32Mode, TransposeMode};
 
-use super::operands::Reach;
+use super::State;
 use super::product::{Factors, Host, PANEL, Room, Target, Weights};
 use crate::errors::Errors;
 use crate::fault::Fault;
@@ -79,8 +79,8 @@ fn first(group: ArrayGroup, count: u8) -> Result<usize, Fault> {
 }
 
 /// LDWEIGHTS: element k of the walk becomes column M - 1 - k.
-pub(super) fn load(array: &mut Array, reach: Reach<'_>, body: &LoadWeights) -> Result<(), Fault> {
-    let src = reach.find(&body.src, body.rows, body.src_type)?;
+pub(super) fn load(state: &mut State, body: &LoadWeights) -> Result<(), Fault> {
+    let src = state.reach(Engine::Pe).find(&body.src, body.rows, body.src_type)?;
     if src.region() != Region::Sbuf {
         return Err(Fault::Reach("PE reads SBUF only"));
     }
@@ -91,13 +91,17 @@ pub(super) fn load(array: &mut Array, reach: Reach<'_>, body: &LoadWeights) -> R
     if src.elements() != columns {
         return Err(Fault::shape(format!("{} elements for {columns} columns", src.elements())));
     }
+    if !state.computes {
+        return Ok(());
+    }
+    let array = &mut state.array;
     let high = body.fp32_mode == Fp32Mode::HIGH;
     for flag in array.high.iter_mut().skip(row).take(src.partitions()) {
         *flag = high;
     }
     // nothing reads the weights of a HIGH pass
     if !high {
-        set(array, reach.memory, &src, row, column);
+        set(array, &state.memory, &src, row, column);
     }
     Ok(())
 }
@@ -137,13 +141,8 @@ fn check_mode(mode: Fp32Mode, dtype: Dtype, fp32: &[Fp32Mode]) -> Result<(), Fau
 }
 
 /// MATMUL: dst\[m, n\] (+)= sum over k of weights\[k, m\] x src\[k, n\].
-pub(super) fn multiply(
-    array: &mut Array,
-    memory: &mut OnChip,
-    errors: &mut Errors,
-    body: &MatMul,
-) -> Result<(), Fault> {
-    let reach = Reach { memory, engine: Engine::Pe };
+pub(super) fn multiply(state: &mut State, body: &MatMul) -> Result<(), Fault> {
+    let reach = state.reach(Engine::Pe);
     let src = reach.find(&body.src, body.rows, body.src_type)?;
     let transpose = match body.transpose_mode {
         TransposeMode::DISABLED => false,
@@ -169,6 +168,10 @@ pub(super) fn multiply(
     }
     let rows = first(body.row_group, body.rows)?;
     let columns = first(body.column_group, body.columns)?;
+    if !state.computes {
+        return Ok(());
+    }
+    let State { array, memory, errors, .. } = state;
     // rows of which this pass has the products: array row, partition of src
     let active: Vec<(usize, usize)> = (0..src.partitions())
         .map(|index| (rows + index, index))
@@ -265,37 +268,52 @@ fn turn(
 ) {
     // by column of the moving data, what is not zero in it: row and number;
     // a permutation has one, what else there is comes after it in order
-    let mut firsts: Vec<Option<(usize, f32)>> = vec![None; src.elements()];
+    let count = src.elements();
+    let mut firsts: Vec<Option<(usize, f32)>> = vec![None; count];
     let mut others = Vec::new();
-    array.row.resize(src.elements(), 0.0);
+    array.row.resize(count, 0.0);
     for (row, index) in active {
         src.read_into(memory, *index, &mut array.row);
-        for (column, (first, value)) in firsts.iter_mut().zip(&array.row).enumerate() {
-            match first {
-                _ if *value == 0.0 => {}
-                None => *first = Some((*row, *value)),
-                Some(_) => others.push((column, *row, *value)),
+        let runs = firsts.chunks_mut(RUN).zip(array.row.chunks(RUN));
+        for (first, (firsts, values)) in (0..).step_by(RUN).zip(runs) {
+            // zeros of either sign, most of them without a look at each
+            if values.iter().fold(0, |bits, value| bits | value.to_bits() << 1) == 0 {
+                continue;
+            }
+            for (at, (first_of, value)) in firsts.iter_mut().zip(values).enumerate() {
+                match first_of {
+                    _ if *value == 0.0 => {}
+                    None => *first_of = Some((*row, *value)),
+                    Some(_) => others.push((first + at, *row, *value)),
+                }
             }
         }
     }
-    for index in 0..dst.partitions() {
-        let column = columns + index;
-        let panel = array.weights.chunks_exact(BETWEEN).nth(column / PANEL).unwrap_or_default();
-        let term = |row: usize, value: f32| {
-            let weights = panel.get(row).and_then(|weights| weights.get(column % PANEL));
-            weights.map_or(0.0, |weight| weight * value)
-        };
-        for (sum, first) in array.row.iter_mut().zip(&firsts) {
-            *sum = first.map_or(0.0, |(row, value)| term(row, value));
+    // a panel of results at a time: its weights lie side by side
+    let mut results = vec![0.0; count * PANEL];
+    let panels = array.weights.chunks_exact(BETWEEN).skip(columns / PANEL);
+    for (first, panel) in (0..dst.partitions()).step_by(PANEL).zip(panels) {
+        for (column, found) in firsts.iter().enumerate() {
+            let found = found.and_then(|(row, value)| Some((panel.get(row)?, value)));
+            let terms = found.map_or([0.0; PANEL], |(row, value)| row.map(|w| w * value));
+            for (result, term) in results.iter_mut().skip(column).step_by(count).zip(terms) {
+                *result = term;
+            }
         }
         for (column, row, value) in &others {
-            if let Some(sum) = array.row.get_mut(*column) {
-                *sum += term(*row, *value);
+            let row = panel.get(*row).into_iter().flatten();
+            for (result, weight) in results.iter_mut().skip(*column).step_by(count).zip(row) {
+                *result += weight * value;
             }
         }
-        store(memory, dst, index, &array.row, overwrite);
+        for (index, row) in (first..dst.partitions()).zip(results.chunks_exact(count)) {
+            store(memory, dst, index, row, overwrite);
+        }
     }
 }
+
+/// Moving numbers of a transpose that are looked at together.
+const RUN: usize = 16;
 
 fn store(memory: &mut OnChip, dst: &Operand, index: usize, sums: &[f32], overwrite: bool) {
     if overwrite {

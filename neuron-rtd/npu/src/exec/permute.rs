@@ -11,10 +11,20 @@ use super::operands::{read_all, read_bits, same_size, write_all, write_bits};
 use super::vector::{ends, one_width, same_type};
 use crate::alu::{bits, float};
 use crate::fault::Fault;
-use crate::memory::Region;
+use crate::memory::{Operand, Region};
 
 /// Partitions of a quadrant.
 const QUADRANT: usize = 32;
+
+/// Whether [`turn`] can turn an operand.
+pub(super) fn whole_tiles(operand: &Operand) -> Result<(), Fault> {
+    quadrants(operand.partitions())?;
+    let count = operand.elements();
+    if !count.is_multiple_of(QUADRANT) {
+        return Err(Fault::shape(format!("{count} elements are no whole tiles of 32")));
+    }
+    Ok(())
+}
 
 fn quadrants(partitions: usize) -> Result<(), Fault> {
     if partitions.is_multiple_of(QUADRANT) {
@@ -24,22 +34,18 @@ fn quadrants(partitions: usize) -> Result<(), Fault> {
 }
 
 /// Turns tiles of 32 elements by 32 partitions: element j of partition i of a
-/// tile becomes element i of partition j.
-pub(super) fn turn<T: Copy>(rows: &[Vec<T>]) -> Result<Vec<Vec<T>>, Fault> {
-    quadrants(rows.len())?;
+/// tile becomes element i of partition j. The tiles are [`whole_tiles`].
+pub(super) fn turn<T: Copy>(rows: &[Vec<T>]) -> Vec<Vec<T>> {
     let mut out = Vec::with_capacity(rows.len());
     for quadrant in rows.chunks(QUADRANT) {
         let count = quadrant.first().map_or(0, Vec::len);
-        if !count.is_multiple_of(QUADRANT) {
-            return Err(Fault::shape(format!("{count} elements are no whole tiles of 32")));
-        }
         for lane in 0..QUADRANT {
             let tiles = (0..count).step_by(QUADRANT);
             let column = |tile: usize| quadrant.iter().filter_map(move |row| row.get(tile + lane));
             out.push(tiles.flat_map(column).copied().collect());
         }
     }
-    Ok(out)
+    out
 }
 
 /// STREAM_TRANSPOSE: the bits, tile by tile.
@@ -51,7 +57,11 @@ pub(super) fn stream_transpose(
     same_type(body.src_type, body.dst_type)?;
     let (src, dst) = ends(state, engine, body)?;
     same_size(&src, &dst)?;
-    let rows = turn(&read_bits(&state.memory, &src))?;
+    whole_tiles(&src)?;
+    if !state.computes {
+        return Ok(());
+    }
+    let rows = turn(&read_bits(&state.memory, &src));
     write_bits(&mut state.memory, &dst, &rows);
     Ok(())
 }
@@ -70,6 +80,9 @@ pub(super) fn stream_shuffle(state: &mut State, engine: Engine, body: &Unary) ->
     same_size(&src, &dst)?;
     quadrants(src.partitions())?;
     let map = state.vector.map.ok_or_else(|| Fault::unknown("a shuffle before its map"))?;
+    if !state.computes {
+        return Ok(());
+    }
     let rows = read_bits(&state.memory, &src);
     for (index, from) in map.iter().cycle().enumerate().take(rows.len()) {
         let from = usize::from(*from);
@@ -110,11 +123,15 @@ pub(super) fn lane_reduce(
     match body.op {
         LaneOp::ADD | LaneOp::AVERAGE | LaneOp::MAX if numbers => {
             let op = if body.op == LaneOp::MAX { AluOp::MAX } else { AluOp::ADD };
+            let op = float::binary(op, unit)?;
+            if !state.computes {
+                return Ok(());
+            }
             let mut rows = read_all(&state.memory, &src);
             if body.op == LaneOp::AVERAGE {
                 rows.iter_mut().flatten().for_each(|value| *value *= body.scale.get());
             }
-            let row = fold(rows, results, float::binary(op, unit)?);
+            let row = fold(rows, results, op);
             write_all(state, &dst, &[row]);
         }
         LaneOp::OR | LaneOp::AND | LaneOp::XOR if !numbers => {
@@ -124,8 +141,12 @@ pub(super) fn lane_reduce(
                 _ => AluOp::XOR,
             };
             let bytes = one_width(&[src.element(), dst.element()])?;
+            let op = bits::binary(op, bytes, unit)?;
+            if !state.computes {
+                return Ok(());
+            }
             let rows = read_bits(&state.memory, &src);
-            let row = fold(rows, results, bits::binary(op, bytes, unit)?);
+            let row = fold(rows, results, op);
             write_bits(&mut state.memory, &dst, &[row]);
         }
         other => return Err(Fault::unknown(format!("fold {other} of this opcode"))),
@@ -150,16 +171,27 @@ fn fold<T: Copy>(rows: Vec<Vec<T>>, results: usize, op: fn(T, T) -> T) -> Vec<T>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::OnChip;
+    use crate::number::Element;
+    use neuron_core::instance::Arch;
+    use neuron_core::isa::address::{Addr4, Pattern};
 
     #[test]
     fn tiles_are_turned_one_by_one() {
         let rows: Vec<Vec<usize>> =
             (0..64).map(|lane| (0..96).map(|at| lane * 1000 + at).collect()).collect();
-        let turned = turn(&rows).unwrap();
+        let turned = turn(&rows);
         assert_eq!(turned[3][5], rows[5][3]);
         assert_eq!(turned[3][32 + 5], rows[5][32 + 3]);
         assert_eq!(turned[40][64 + 1], rows[33][64 + 8]);
-        assert!(turn(&rows[..33]).is_err());
-        assert!(turn(&vec![vec![0; 33]; 32]).is_err());
+        let memory = OnChip::new(Arch::V3);
+        let whole = |partitions, elements| {
+            let pattern =
+                Pattern { start: Addr4::sbuf(0, 0).unwrap(), steps: [1], counts: [elements] };
+            whole_tiles(&Operand::find(&memory, &pattern, partitions, Element::Fp32).unwrap())
+        };
+        assert!(whole(64, 96).is_ok());
+        assert!(whole(33, 96).is_err());
+        assert!(whole(32, 33).is_err());
     }
 }

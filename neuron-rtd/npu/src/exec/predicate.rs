@@ -32,6 +32,9 @@ pub(super) fn copy(
     let dst = reach.find(&body.dst, body.channels, body.dst_type)?;
     same_size(&predicate, &dst)?;
     same_size(&src, &dst)?;
+    if !state.computes {
+        return Ok(());
+    }
     let holds = read_all(&state.memory, &predicate);
     let pick = |(new, (old, holds)): (u32, (u32, f32))| if holds == 0.0 { old } else { new };
     let old = read_bits(&state.memory, &dst);
@@ -71,6 +74,9 @@ pub(super) fn scalar(
     one_width(&[predicate.element()])?;
     let (source, bits, dtype) = (body.scalar_source, body.scalar, body.src_type);
     let scalars = patterns(state, engine, source, bits, body.channels, dtype)?;
+    if !state.computes {
+        return Ok(());
+    }
     let mut rows = read_bits(&state.memory, &dst);
     let predicates = read_bits(&state.memory, &predicate);
     for ((row, holds), scalar) in rows.iter_mut().zip(predicates).zip(&scalars) {
@@ -103,6 +109,9 @@ pub(super) fn select(state: &mut State, engine: Engine, body: &ScalarSelect) -> 
     let (channels, dtype) = (body.channels, body.predicate_type);
     let holds = patterns(state, engine, body.predicate_source, body.predicate, channels, dtype)?;
     let scalars = patterns(state, engine, body.scalar_source, body.scalar, channels, body.dtype)?;
+    if !state.computes {
+        return Ok(());
+    }
     let mut rows = read_bits(&state.memory, &src);
     for ((row, holds), scalar) in rows.iter_mut().zip(holds).zip(scalars) {
         if (holds != 0) == reversed {

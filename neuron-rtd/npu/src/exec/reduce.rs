@@ -10,7 +10,7 @@ use super::operands::{
     apply, fixed, flag, has_elements, read_all, read_bits, reversed, same_size, scalars, write_all,
     write_bits,
 };
-use super::permute::turn;
+use super::permute::{turn, whole_tiles};
 use super::vector::{by_zero, one_width, whole};
 use crate::alu::rows::fold_runs;
 use crate::alu::{bits, float, integer};
@@ -62,13 +62,12 @@ pub(super) fn reduce(
     let bitwise = [Opcode::TENSOR_REDUCE_BITVEC, Opcode::TRANSPOSE_TENSOR_REDUCE_BITVEC];
     let whole =
         if bitwise.contains(&opcode) { None } else { whole_fold(state, engine, op, &src, &dst)? };
+    if turned {
+        whole_tiles(&src)?;
+    }
     if bitwise.contains(&opcode) || whole.is_some() {
         if negated {
             return Err(Fault::unknown("the negation of a fold of integers or bits"));
-        }
-        let mut rows = read_bits(&state.memory, &src);
-        if turned {
-            rows = turn(&rows)?;
         }
         let fold = match whole {
             Some(fold) => fold,
@@ -77,6 +76,13 @@ pub(super) fn reduce(
                 Fold::Bits(bits::binary(op, bytes, unit)?)
             }
         };
+        if !state.computes {
+            return Ok(());
+        }
+        let mut rows = read_bits(&state.memory, &src);
+        if turned {
+            rows = turn(&rows);
+        }
         let rows: Result<Vec<Vec<u32>>, Fault> = rows
             .iter()
             .map(|row| row.chunks(group).map(|group| fold.of(op, group, &src, &dst)).collect())
@@ -85,6 +91,9 @@ pub(super) fn reduce(
         return Ok(());
     }
     float::binary(op, unit)?;
+    if !state.computes {
+        return Ok(());
+    }
     let fold = |rows: &[f32], results: &mut [f32]| {
         fold_runs(op, rows, group, results);
         if negated {
@@ -92,7 +101,7 @@ pub(super) fn reduce(
         }
     };
     if turned {
-        let rows = turn(&read_all(&state.memory, &src))?;
+        let rows = turn(&read_all(&state.memory, &src));
         let mut folded = vec![vec![0.0; dst.elements()]; rows.len()];
         for (row, results) in rows.iter().zip(&mut folded) {
             fold(row, results);
@@ -172,6 +181,9 @@ pub(super) fn cumulative(
     let types = [src.element(), dst.element()];
     if opcode == Opcode::TENSOR_CUMULATIVE_BITVEC {
         let function = bits::binary(op, one_width(&types)?, unit)?;
+        if !state.computes {
+            return Ok(());
+        }
         let mut rows = read_bits(&state.memory, &src);
         run(&mut rows, group, |sum, value| Some(function(sum, value)));
         write_bits(&mut state.memory, &dst, &rows);
@@ -186,6 +198,9 @@ pub(super) fn cumulative(
     ];
     if band.contains(&op) {
         let function = integer::binary(op, unit, &types)?;
+        if !state.computes {
+            return Ok(());
+        }
         let (from, to) = (src.element(), dst.element());
         let mut rows: Vec<Vec<i64>> = read_bits(&state.memory, &src)
             .into_iter()
@@ -202,6 +217,9 @@ pub(super) fn cumulative(
         return Ok(());
     }
     let function = float::binary(op, unit)?;
+    if !state.computes {
+        return Ok(());
+    }
     let mut rows = read_all(&state.memory, &src);
     run(&mut rows, group, |sum, value| Some(function(sum, value)));
     write_all(state, &dst, &rows);
@@ -244,6 +262,9 @@ pub(super) fn scan(
     let initial = scalars(state, engine, body.imm0_source, body.imm0, body.channels)?;
     let (op0, op1) = (float::binary(body.op0, unit)?, float::binary(body.op1, unit)?);
     let (reverse0, reverse1) = reversed(body.reverse)?;
+    if !state.computes {
+        return Ok(());
+    }
     let mut rows = read_all(&state.memory, &src0);
     let others = read_all(&state.memory, &src1);
     for ((row, other), initial) in rows.iter_mut().zip(others).zip(initial) {

@@ -39,6 +39,9 @@ pub(super) fn max8(state: &mut State, engine: Engine, body: &Statistics) -> Resu
     let dst = reach.find(&body.dst, body.channels, body.dst_type)?;
     searched(&src)?;
     has_elements(&dst, KEYS)?;
+    if !state.computes {
+        return Ok(());
+    }
     let results: Vec<Vec<f32>> = read_all(&state.memory, &src)
         .into_iter()
         .map(|mut row| {
@@ -59,6 +62,9 @@ pub(super) fn load_keys(state: &mut State, engine: Engine, body: &ValueLoad) -> 
     no_immediates(body)?;
     let src = state.reach(engine).find(&body.src, body.channels, body.src_type)?;
     has_elements(&src, KEYS)?;
+    if !state.computes {
+        return Ok(());
+    }
     let rows = read_all(&state.memory, &src);
     for (keys, row) in state.vector.keys.iter_mut().skip(src.first()).zip(rows) {
         for (key, value) in keys.iter_mut().rev().zip(row) {
@@ -102,6 +108,9 @@ pub(super) fn find_index8(
     let dst = reach.find(&body.dst, body.channels, body.dst_type)?;
     searched(&src)?;
     has_elements(&dst, KEYS)?;
+    if !state.computes {
+        return Ok(());
+    }
     let rows = read_all(&state.memory, &src);
     let keys = state.vector.keys.iter().skip(src.first());
     let found: Vec<[u32; KEYS]> =
@@ -138,6 +147,9 @@ pub(super) fn match_replace8(
     if src.elements() > MOST {
         return Err(Fault::shape(format!("{} elements, at most {MOST}", src.elements())));
     }
+    if !state.computes {
+        return Ok(());
+    }
     let mut rows = read_all(&state.memory, &src);
     let keys = state.vector.keys.iter().skip(src.first());
     let mut found = Vec::with_capacity(rows.len());
@@ -164,6 +176,9 @@ pub(super) fn read_indices(state: &mut State, engine: Engine, body: &Memset) -> 
     has_elements(&dst, KEYS)?;
     if usize::try_from(body.count) != Ok(KEYS) {
         return Err(Fault::shape(format!("{} positions", body.count)));
+    }
+    if !state.computes {
+        return Ok(());
     }
     let rows: Vec<Vec<u32>> =
         state.vector.indices.iter().skip(dst.first()).map(|row| row.to_vec()).collect();

@@ -23,6 +23,9 @@ pub(super) fn memset(state: &mut State, engine: Engine, body: &Memset) -> Result
     if body.serial_mode != 0 {
         return Err(Fault::unknown(format!("serial mode {}", body.serial_mode)));
     }
+    if !state.computes {
+        return Ok(());
+    }
     let row = vec![body.value; dst.elements()];
     for index in 0..dst.partitions() {
         dst.put_bits(&mut state.memory, index, &row);
@@ -30,13 +33,18 @@ pub(super) fn memset(state: &mut State, engine: Engine, body: &Memset) -> Result
     Ok(())
 }
 
-/// The values of a ramp for the first partition, in walk order.
-fn values(ramp: &Ramp, operand: &Operand) -> Result<Vec<i64>, Fault> {
+/// A ramp has as many values as its operand has elements.
+fn same_count(ramp: &Ramp, operand: &Operand) -> Result<(), Fault> {
     let count: u64 = ramp.counts.iter().map(|count| u64::from(*count)).product();
     if count > MOST_ELEMENTS || usize::try_from(count) != Ok(operand.elements()) {
         let text = format!("a ramp of {count} for {} elements", operand.elements());
         return Err(Fault::shape(text));
     }
+    Ok(())
+}
+
+/// The values of a ramp for the first partition, in walk order.
+fn values(ramp: &Ramp, operand: &Operand) -> Vec<i64> {
     let value = |position: u64| {
         let (mut rest, mut value) = (position, i64::from(ramp.base));
         for (step, count) in ramp.steps.iter().zip(ramp.counts) {
@@ -47,7 +55,7 @@ fn values(ramp: &Ramp, operand: &Operand) -> Result<Vec<i64>, Fault> {
         }
         value
     };
-    Ok((0..count).map(value).collect())
+    (0..operand.elements() as u64).map(value).collect()
 }
 
 /// What is added to a ramp in a partition.
@@ -66,7 +74,7 @@ pub(super) fn affine_select(
     let src = reach.find(&body.src, body.channels, body.types.low())?;
     let dst = reach.find(&body.dst, body.channels, body.types.high())?;
     same_size(&src, &dst)?;
-    let ramp = values(&body.ramp, &src)?;
+    same_count(&body.ramp, &src)?;
     // values that are kept: below, at and above zero
     let [below, at, above] = match body.compare {
         AffineCompare::GT => [false, false, true],
@@ -75,6 +83,10 @@ pub(super) fn affine_select(
         AffineCompare::NE => [true, false, true],
         other => return Err(Fault::unknown(format!("comparison {other}"))),
     };
+    if !state.computes {
+        return Ok(());
+    }
+    let ramp = values(&body.ramp, &src);
     let fill = f32::from_bits(state.register(engine, body.fill_register));
     rows::map(state, &src, &dst, |first, rows| {
         for (partition, row) in (first..).zip(rows.chunks_exact_mut(ramp.len())) {
@@ -101,7 +113,11 @@ fn keep(row: &mut [f32], ramp: &[i64], fill: f32, kept: impl Fn(i64) -> bool) {
 pub(super) fn iota(state: &mut State, engine: Engine, body: &Iota) -> Result<(), Fault> {
     let reach = state.reach(engine);
     let dst = reach.find(&body.dst, body.channels, body.dst_type)?;
-    let ramp = values(&body.ramp, &dst)?;
+    same_count(&body.ramp, &dst)?;
+    if !state.computes {
+        return Ok(());
+    }
+    let ramp = values(&body.ramp, &dst);
     let whole = matches!(dst.element(), Element::Int32 | Element::Uint32);
     for partition in 0..dst.partitions() {
         let growth = growth(partition, body.channel_multiplier);

@@ -51,6 +51,9 @@ pub(crate) struct Window {
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     pub(crate) arch: Arch,
+    /// Whether instructions compute. Otherwise those that make numbers are
+    /// checked alone, as far as no number decides.
+    pub(crate) computes: bool,
     pub(crate) memory: OnChip,
     pub(crate) sync: Sync,
     pub(crate) array: pe::Array,
@@ -69,6 +72,7 @@ impl State {
     pub(crate) fn new(arch: Arch) -> Self {
         Self {
             arch,
+            computes: true,
             memory: OnChip::new(arch),
             sync: Sync::default(),
             array: pe::Array::default(),

@@ -10,7 +10,7 @@ use neuron_core::isa::{Engine, Opcode};
 
 use super::State;
 use super::operands::{has_elements, read_all, write_all};
-use super::permute::turn;
+use super::permute::{turn, whole_tiles};
 use crate::fault::Fault;
 
 /// Most elements of BN_STATS2; one set has half of it.
@@ -49,9 +49,16 @@ pub(super) fn stats(
     if counts.iter().any(|count| !count.is_finite()) {
         return Err(Fault::unknown(format!("the counts {counts:?}")));
     }
+    let turned = opcode == Opcode::TRANSPOSE_BATCH_NORM_STATS2;
+    if turned {
+        whole_tiles(&src)?;
+    }
+    if !state.computes {
+        return Ok(());
+    }
     let mut rows = read_all(&state.memory, &src);
-    if opcode == Opcode::TRANSPOSE_BATCH_NORM_STATS2 {
-        rows = turn(&rows)?;
+    if turned {
+        rows = turn(&rows);
     }
     let [even_count, odd_count] = counts;
     let part = |count: f32, (mean, spread): (f64, f64)| [count, mean as f32, spread as f32];
@@ -81,6 +88,9 @@ pub(super) fn aggregate(state: &mut State, engine: Engine, body: &Statistics) ->
     has_elements(&dst, 2)?;
     if !src.elements().is_multiple_of(3) {
         return Err(Fault::shape(format!("{} elements are no triples", src.elements())));
+    }
+    if !state.computes {
+        return Ok(());
     }
     let results: Vec<Vec<f32>> = read_all(&state.memory, &src)
         .iter()

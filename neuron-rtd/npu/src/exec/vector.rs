@@ -9,7 +9,7 @@ use neuron_core::isa::{Engine, Opcode};
 use super::operands::{
     fixed, patterns, read_all, read_bits, reversed, same_size, scalars, write_all, write_bits,
 };
-use super::permute::turn;
+use super::permute::{turn, whole_tiles};
 use super::{State, rows};
 use crate::alu::rows::{with_rows, with_scalars};
 use crate::alu::{self, bits, float, integer};
@@ -47,6 +47,9 @@ pub(super) fn copy(state: &mut State, engine: Engine, body: &Unary) -> Result<()
     same_type(body.src_type, body.dst_type)?;
     let (src, dst) = ends(state, engine, body)?;
     same_size(&src, &dst)?;
+    if !state.computes {
+        return Ok(());
+    }
     rows::copy(state, &src, &dst);
     Ok(())
 }
@@ -55,6 +58,9 @@ pub(super) fn copy(state: &mut State, engine: Engine, body: &Unary) -> Result<()
 pub(super) fn cast(state: &mut State, engine: Engine, body: &Unary) -> Result<(), Fault> {
     let (src, dst) = ends(state, engine, body)?;
     same_size(&src, &dst)?;
+    if !state.computes {
+        return Ok(());
+    }
     rows::map(state, &src, &dst, |_, _| {});
     Ok(())
 }
@@ -63,6 +69,9 @@ pub(super) fn cast(state: &mut State, engine: Engine, body: &Unary) -> Result<()
 pub(super) fn reciprocal(state: &mut State, engine: Engine, body: &Unary) -> Result<(), Fault> {
     let (src, dst) = ends(state, engine, body)?;
     same_size(&src, &dst)?;
+    if !state.computes {
+        return Ok(());
+    }
     rows::map(state, &src, &dst, |_, rows| {
         let ones = [1.0];
         with_scalars(AluOp::DIVIDE, true, rows, rows.len(), &ones);
@@ -94,6 +103,9 @@ pub(super) fn tensor_tensor(
     if opcode == Opcode::TENSOR_TENSOR_BITVEC {
         let types = [src0.element(), src1.element(), dst.element()];
         let function = bits::binary(op, one_width(&types)?, unit)?;
+        if !state.computes {
+            return Ok(());
+        }
         let mut rows = read_bits(&state.memory, &src0);
         for (row, other) in rows.iter_mut().zip(read_bits(&state.memory, &src1)) {
             for (value, other) in row.iter_mut().zip(other) {
@@ -105,6 +117,9 @@ pub(super) fn tensor_tensor(
     }
     let types = [src0.element(), src1.element(), dst.element()];
     if let Some(function) = whole(op, unit, &types)? {
+        if !state.computes {
+            return Ok(());
+        }
         let mut rows = read_bits(&state.memory, &src0);
         for (row, other) in rows.iter_mut().zip(read_bits(&state.memory, &src1)) {
             for (value, other) in row.iter_mut().zip(other) {
@@ -116,6 +131,9 @@ pub(super) fn tensor_tensor(
         return Ok(());
     }
     float::binary(op, unit)?;
+    if !state.computes {
+        return Ok(());
+    }
     rows::map_two(state, [&src0, &src1], &dst, |_, rows, others| {
         with_rows(op, false, rows, others);
     });
@@ -206,6 +224,13 @@ pub(super) fn tensor_scalar(
     float::binary(body.op0, unit)?;
     float::binary(body.op1, unit)?;
     let (reverse0, reverse1) = reversed(body.reverse)?;
+    let turned = opcode == Opcode::TRANSPOSE_TENSOR_SCALAR;
+    if turned {
+        whole_tiles(&src)?;
+    }
+    if !state.computes {
+        return Ok(());
+    }
     let width = src.elements();
     let act = |at: usize, rows: &mut [f32]| {
         for (op, reversed, scalars) in [(body.op0, reverse0, &first), (body.op1, reverse1, &second)]
@@ -213,8 +238,8 @@ pub(super) fn tensor_scalar(
             with_scalars(op, reversed, rows, width, scalars.get(at..).unwrap_or_default());
         }
     };
-    if opcode == Opcode::TRANSPOSE_TENSOR_SCALAR {
-        let mut rows = turn(&read_all(&state.memory, &src))?;
+    if turned {
+        let mut rows = turn(&read_all(&state.memory, &src));
         for (index, row) in rows.iter_mut().enumerate() {
             act(index, row);
         }
@@ -255,6 +280,9 @@ fn scalar_bits(
     let (op0, op1) = (bits::binary(body.op0, bytes, unit)?, bits::binary(body.op1, bytes, unit)?);
     let (reverse0, reverse1) = reversed(body.reverse)?;
     let swap = |op: bits::Binary, reversed: bool, a, b| if reversed { op(b, a) } else { op(a, b) };
+    if !state.computes {
+        return Ok(());
+    }
     let low = |bits: u32| src.element().wrap(i64::from(bits));
     let mut rows = read_bits(&state.memory, src);
     for (row, (first, second)) in rows.iter_mut().zip(first.iter().zip(&second)) {
@@ -291,6 +319,9 @@ pub(super) fn scalar_tensor_tensor(
         let scalars = patterns(state, engine, source, number, body.channels, body.imm0_type)?;
         let op0 = bits::binary(body.op0, bytes, unit)?;
         let op1 = bits::binary(body.op1, bytes, unit)?;
+        if !state.computes {
+            return Ok(());
+        }
         let swap = |op: bits::Binary, reversed, a, b| if reversed { op(b, a) } else { op(a, b) };
         let low = |bits: u32| src0.element().wrap(i64::from(bits));
         let mut rows = read_bits(&state.memory, &src0);
@@ -308,6 +339,9 @@ pub(super) fn scalar_tensor_tensor(
     let scalars = scalars(state, engine, body.imm0_source, body.imm0, body.channels)?;
     float::binary(body.op0, unit)?;
     float::binary(body.op1, unit)?;
+    if !state.computes {
+        return Ok(());
+    }
     let width = src0.elements();
     rows::map_two(state, [&src0, &src1], &dst, |at, rows, others| {
         let scalars = scalars.get(at..).unwrap_or_default();

@@ -64,11 +64,13 @@ impl Machine<'_, '_> {
         let posts = self.collectives.running.get_mut(number as usize).map(std::mem::take);
         let posts = posts.unwrap_or_default();
         self.last = self.last.max(now);
-        if self.moves {
-            let done = collective::perform(&posts, &mut self.hbm, &mut self.cores);
-            if let (Err(fault), Some(post)) = (done, posts.first()) {
-                return Err(self.stop(post.at, fault));
-            }
+        let done = if self.moves {
+            collective::perform(&posts, &mut self.hbm, &mut self.cores)
+        } else {
+            collective::check(&posts, &self.hbm, &mut self.cores)
+        };
+        if let (Err(fault), Some(post)) = (done, posts.first()) {
+            return Err(self.stop(post.at, fault));
         }
         for post in &posts {
             let at = post.at;

@@ -5,7 +5,7 @@
 //! reckoned as if its data stood ready when a record begins; see
 //! [`ArrayState`].
 
-use neuron_core::isa::Engine;
+use neuron_core::isa::{Engine, Opcode};
 
 use super::operands::Extent;
 use super::parameters::{Class, Parameters, Ps, by_engine};
@@ -80,8 +80,10 @@ pub(super) struct Lane {
     pub(super) array: ArrayState,
     writes: [Option<(Extent, Ps)>; IN_FLIGHT],
     oldest: usize,
-    /// Time that instructions took, without overlaps.
+    /// Time that instructions took, without overlaps, and until when it is
+    /// counted.
     pub(super) busy: Ps,
+    counted: Ps,
     pub(super) last_end: Ps,
     pub(super) count: u64,
 }
@@ -126,6 +128,7 @@ impl Lane {
             writes: [None; IN_FLIGHT],
             oldest: 0,
             busy: 0,
+            counted: 0,
             last_end: 0,
             count: 0,
         }
@@ -152,9 +155,7 @@ impl Lane {
             }
             Kind::MatMul { .. } => time = time.max(self.array.read),
             // a DRAIN waits for everything before it
-            Kind::Control(_)
-                if plan.instruction.header.opcode == neuron_core::isa::Opcode::DRAIN =>
-            {
+            Kind::Control(_) if plan.instruction.header.opcode == Opcode::DRAIN => {
                 time = time.max(self.last_end);
             }
             _ => {}
@@ -223,9 +224,13 @@ impl Lane {
         }
     }
 
-    /// Counts an instruction.
-    pub(super) fn account(&mut self, span: &Span) {
-        self.busy += span.end.saturating_sub(span.start.max(self.last_end));
+    /// Counts an instruction. EVENT_SEMAPHORE is no work, as in the active time
+    /// of the vendor's exports.
+    pub(super) fn account(&mut self, span: &Span, plan: &Plan<'_>) {
+        if plan.instruction.header.opcode != Opcode::EVENT_SEMAPHORE {
+            self.busy += span.end.saturating_sub(span.start.max(self.counted));
+            self.counted = self.counted.max(span.end);
+        }
         self.last_end = self.last_end.max(span.end);
         self.count += 1;
     }

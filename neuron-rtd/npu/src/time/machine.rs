@@ -8,6 +8,7 @@ use super::collectives::Collectives;
 use super::emit::{Emitter, Value};
 use super::events::{Agenda, Event};
 use super::lane::{Lane, Span, Waiting};
+use super::legal::Faults;
 use super::parameters::{Ps, by_engine};
 use super::plan::{self, Kind, Plan, Plans, UpdateOn};
 use super::rings::Rings;
@@ -29,6 +30,8 @@ const STEPS: u32 = 64;
 pub(super) struct Core<'p> {
     pub(super) program: &'p CoreProgram,
     pub(super) state: State,
+    /// What cannot run, in a run without arithmetic.
+    faults: Option<&'p Faults>,
     pub(super) lanes: [Lane; 5],
     plans: [Plans<'p>; 5],
     pub(super) rings: Rings,
@@ -69,9 +72,11 @@ pub(super) fn run(
 ) -> Result<Timed, Stop> {
     let mut hbm = program.hbm.clone();
     program.fill(&mut hbm, inputs, timing.arithmetic)?;
-    let cores = program.cores.iter().map(|core| Core {
+    let faults = if timing.arithmetic { &[][..] } else { program.faults() };
+    let cores = program.cores.iter().enumerate().map(|(index, core)| Core {
         program: core,
-        state: State::new(program.arch),
+        state: State { computes: timing.arithmetic, ..State::new(program.arch) },
+        faults: faults.get(index),
         lanes: Engine::ALL.map(|engine| Lane::new(&timing.parameters, engine)),
         plans: Engine::ALL.map(|engine| Plans::new(core.stream(engine).len())),
         rings: Rings::default(),
@@ -96,8 +101,14 @@ pub(super) fn run(
         moved_bytes: 0,
         collectives: Collectives::default(),
     };
-    machine.run()?;
-    machine.finish(program)
+    match machine.run() {
+        Ok(()) => machine.finish(program),
+        Err(stop) => {
+            let timed = machine.count();
+            machine.emitter.sink.stopped(&timed);
+            Err(stop)
+        }
+    }
 }
 
 /// Whose turn it is.
@@ -162,7 +173,8 @@ impl<'p> Machine<'p, '_> {
         turn
     }
 
-    fn finish(mut self, program: &Program) -> Result<Timed, Stop> {
+    /// What the run came to, without its outputs.
+    fn count(&mut self) -> Timed {
         let total = self.last + self.timing.parameters.finish;
         let mut rings = Vec::new();
         let mut counts = Vec::new();
@@ -181,12 +193,16 @@ impl<'p> Machine<'p, '_> {
             }
             counts.push(core.counts);
         }
-        let outputs = if self.timing.arithmetic {
-            program.outputs(&self.hbm, self.timing.limits.output_bytes)?
-        } else {
-            Tensors::new()
-        };
-        Ok(Timed { outputs, summary: Summary::new(&self.timing.parameters, total, counts), rings })
+        let summary = Summary::new(&self.timing.parameters, total, counts);
+        Timed { outputs: Tensors::new(), summary, rings }
+    }
+
+    fn finish(mut self, program: &Program) -> Result<Timed, Stop> {
+        let mut timed = self.count();
+        if self.timing.arithmetic {
+            timed.outputs = program.outputs(&self.hbm, self.timing.limits.output_bytes)?;
+        }
+        Ok(timed)
     }
 
     /// An instruction that is under way.
@@ -279,8 +295,11 @@ impl<'p> Machine<'p, '_> {
             self.emitter.update(at, now, wait.mode, wait.index, Value::Passed(set));
         }
         let (program, stream) = (core.program, core.program.stream(engine));
-        let flow = if plan.arithmetic && !self.timing.arithmetic {
-            Flow::Next
+        let flow = if plan.known && !self.timing.arithmetic {
+            match core.faults.and_then(|faults| faults.get(number)?.get(&slot)) {
+                Some(fault) => return Err(fault.clone()),
+                None => Flow::Next,
+            }
         } else {
             let next = stream.get(slot + 1);
             let site = Site { core: index, cores, engine, slot, next, program };
@@ -309,7 +328,7 @@ impl<'p> Machine<'p, '_> {
         self.note(at, plan);
         let Some(core) = self.cores.get_mut(index) else { return Ok(Ps::MAX) };
         let Some(lane) = core.lanes.get_mut(number) else { return Ok(Ps::MAX) };
-        lane.account(&span);
+        lane.account(&span, plan);
         lane.ready = span.ready;
         self.last = self.last.max(span.end);
         for (time, notice) in core.throttle.notices() {

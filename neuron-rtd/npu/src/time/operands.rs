@@ -172,6 +172,14 @@ impl Operands {
                 let src = Area::of(&b.src, b.channels, b.types.low());
                 ([src, None], Area::of(&b.dst, b.channels, b.types.high()))
             }
+            Body::ScalarSelect(b) => {
+                let src = Area::of(&b.src, b.channels, b.dtype);
+                ([src, None], Area::of(&b.dst, b.channels, b.dtype))
+            }
+            Body::PredicatedScalar(b) => {
+                let predicate = Area::of(&b.predicate, b.channels, b.predicate_type);
+                ([predicate, None], Area::of(&b.dst, b.channels, b.dst_type))
+            }
             _ => ([None, None], None),
         };
         Self { reads, write }

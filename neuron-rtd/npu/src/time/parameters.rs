@@ -277,7 +277,7 @@ const CONTROL: [(Opcode, [Ps; 5]); 15] = [
     (Opcode::PSEUDO_TENSOR_LOAD, [ns(6400), ns(4800), ns(2890), ns(6900), ns(6300)]),
     (Opcode::COMPARE_BRANCH, [ns(2096), ns(2225), ns(975), ns(1047), ns(808)]),
     (Opcode::EVENT_SEMAPHORE_RANGE_CLEAR, [ns(3742), ns(2640), ns(2850), ns(3080), ns(992)]),
-    (Opcode::SET_ORDERING_MODE, [ns(442), ns(417), ns(417), ns(562), ns(242)]),
+    (Opcode::SET_ORDERING_MODE, [ns(442), ns(417), ns(417), ns(562), ns(183)]),
     (Opcode::DRAIN, [ns(125), ns(75), ns(292), ns(135), ns(83)]),
     (Opcode::NOTIFY, [ns(75), ns(42), ns(108), ns(135), ns(100)]),
     (Opcode::PSEUDO_DMA_TRIGGER, [ns(700), ns(500), ns(467), ns(333), ns(583)]),

@@ -11,6 +11,7 @@ use super::operands::{Area, Common, Extent, Operands};
 use super::parameters::{Class, Parameters, Ps, TRIGGER_LEAD, by_engine};
 use super::stream;
 use super::summary::half_weights;
+use crate::exec;
 use crate::fault::Fault;
 use crate::memory::{MOST_ELEMENTS, Region};
 use crate::sync;
@@ -78,8 +79,8 @@ pub(super) struct Plan<'p> {
     /// Banks of PSUM that it touches.
     pub(super) banks: u8,
     pub(super) touches_sbuf: bool,
-    /// Numbers only: nothing that decides what runs next.
-    pub(super) arithmetic: bool,
+    /// Numbers only, and whether it is legal was known before the run.
+    pub(super) known: bool,
 }
 
 fn waits(events: &Events) -> Result<Option<WaitOn>, Fault> {
@@ -129,6 +130,7 @@ impl<'p> Plan<'p> {
             return Err(Fault::shape(format!("{count} elements per partition")));
         }
         let kind = kind(parameters, engine, instruction, &operands, &common);
+        let arithmetic = matches!(kind, Kind::Load(_) | Kind::MatMul { .. } | Kind::Pipe { .. });
         Ok(Self {
             instruction,
             kind,
@@ -138,7 +140,7 @@ impl<'p> Plan<'p> {
             write: operands.write.as_ref().map(Area::extent),
             banks: common.banks,
             touches_sbuf: common.touches_sbuf,
-            arithmetic: matches!(kind, Kind::Load(_) | Kind::MatMul { .. } | Kind::Pipe { .. }),
+            known: arithmetic && !exec::checked_late(instruction),
         })
     }
 

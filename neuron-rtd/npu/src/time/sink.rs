@@ -4,6 +4,7 @@
 use neuron_core::ntff::Record;
 use neuron_core::ntff::messages::NotificationTraceType as Ring;
 
+use super::Timed;
 use super::parameters::Ps;
 use crate::errors::Errors;
 use crate::observer::At;
@@ -64,6 +65,9 @@ pub trait Sink {
     fn errors(&mut self, _at: At, _errors: &Errors) {}
     /// A DMA packet.
     fn packet(&mut self, _packet: &Packet) {}
+    /// The run stopped; `timed` has its counts up to then, and no outputs. The
+    /// last call, before the run gives the reason.
+    fn stopped(&mut self, _timed: &Timed) {}
 }
 
 /// Takes nothing.

@@ -12,8 +12,9 @@ use crate::geometry::ARRAY;
 /// Counts of one core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CoreSummary {
-    /// Time in which an engine worked, waits left out, in the order of
-    /// [`Engine::ALL`].
+    /// Time in which an engine worked, in the order of [`Engine::ALL`]: the
+    /// union of its instructions but EVENT_SEMAPHORE, as the vendor's exports
+    /// have it.
     pub busy: [Ps; 5],
     /// Instructions, in the same order.
     pub instructions: [u64; 5],

@@ -75,15 +75,17 @@ impl Machine<'_, '_> {
     fn move_data(&mut self, index: usize, job: usize) -> Result<(), Stop> {
         let Some(core) = self.cores.get_mut(index) else { return Ok(()) };
         let Some(moving) = core.rings.job(job) else { return Ok(()) };
-        if !self.moves {
-            return Ok(());
-        }
         self.moved_bytes = self.moved_bytes.saturating_add(moving.job.bytes());
         if self.moved_bytes > self.timing.limits.moved_bytes {
             return Err(Stop::MovedBytes(self.timing.limits.moved_bytes));
         }
         for transfer in &moving.job.transfers {
-            transfer.perform(&mut core.state.memory, &mut self.hbm).map_err(|fault| {
+            let done = if self.moves {
+                transfer.perform(&mut core.state.memory, &mut self.hbm)
+            } else {
+                transfer.check(&core.state.memory, &self.hbm)
+            };
+            done.map_err(|fault| {
                 let queue = moving.job.queue.clone();
                 Stop::Transfer { core: index, queue, fault }
             })?;

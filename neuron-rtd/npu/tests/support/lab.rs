@@ -1,5 +1,6 @@
 //! Small programs in time: what each instruction and each packet took.
 
+use neuron_core::isa::activation::Activation;
 use neuron_core::isa::address::{Addr8, Location, Pattern};
 use neuron_core::isa::body::act::{Activate, ReadAccumulator};
 use neuron_core::isa::body::dma::DmaDirect;
@@ -129,6 +130,7 @@ pub(crate) fn products(count: usize, n: u16) -> Vec<Instruction> {
 pub(crate) fn activate(src: At, dst: At, n: u16) -> Instruction {
     let fp32 = Dtype::FP32;
     let body = Activate {
+        function: Activation(1),
         bias_source: BiasSource::INSTRUCTION,
         src: pattern(src, n),
         types: DtypePair::new(fp32, fp32).unwrap(),

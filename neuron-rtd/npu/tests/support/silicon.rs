@@ -294,9 +294,30 @@ fn elements(record: &[u8; 64]) -> u64 {
     }
 }
 
-/// Opcodes whose length is that of a wait, or of what is not modelled.
-pub(crate) fn counts(opcode: u8) -> bool {
-    !matches!(opcode, 0xb1 | 0xa4)
+/// Rows of captures: of instructions by opcode, engine and size, and of all
+/// transfers.
+pub(crate) fn rows(all: &[Comparison], fitted: bool) -> Vec<(String, Ratios)> {
+    let mut merged: BTreeMap<_, Ratios> = BTreeMap::new();
+    let mut transfers = Ratios::default();
+    for one in all.iter().filter(|one| one.fitted == fitted) {
+        for (key, ratios) in one.by_opcode() {
+            merged.entry(key).or_default().0.extend(ratios.0);
+        }
+        transfers.0.extend(one.transfers().0);
+    }
+    let instructions = merged.into_iter().map(|((opcode, engine, size), ratios)| {
+        let size = if size == 0 { String::new() } else { size.to_string() };
+        (format!("{} | {} | {size}", Opcode(opcode), engine.key().to_uppercase()), ratios)
+    });
+    let transfers = ("transfers, on each DMA engine | | ".to_owned(), transfers);
+    instructions.chain([transfers]).collect()
+}
+
+/// Names of the rows of which one of these shares is outside 20 %.
+pub(crate) fn outside(rows: &[(String, Ratios)], shares: &[f64]) -> Vec<String> {
+    let off = |ratios: &Ratios| shares.iter().any(|at| !(0.8..=1.2).contains(&ratios.at(*at)));
+    let rows = rows.iter().filter(|(_, ratios)| off(ratios));
+    rows.map(|(what, _)| what.replace(" |", "").trim_end().to_owned()).collect()
 }
 
 /// The page of the docs.
@@ -328,37 +349,18 @@ pub(crate) fn page(all: &[Comparison]) -> String {
         write(&mut page, format_args!("\n{title}, simulated by measured:\n"));
         write(&mut page, format_args!("| opcode | engine | size | count | median | p10 | p90 |"));
         write(&mut page, format_args!("|---|---|---|---|---|---|---|"));
-        let mut merged: BTreeMap<_, Ratios> = BTreeMap::new();
-        let mut transfers = Ratios::default();
-        for one in all.iter().filter(|one| one.fitted == fitted) {
-            for (key, ratios) in one.by_opcode() {
-                merged.entry(key).or_default().0.extend(ratios.0);
-            }
-            transfers.0.extend(one.transfers().0);
+        let rows = rows(all, fitted);
+        for (what, ratios) in &rows {
+            line(&mut page, what, ratios);
         }
-        for ((opcode, engine, size), ratios) in &merged {
-            if counts(*opcode) {
-                let size = if *size == 0 { String::new() } else { size.to_string() };
-                let engine = engine.key().to_uppercase();
-                line(&mut page, &format!("{} | {engine} | {size}", Opcode(*opcode)), ratios);
-            }
-        }
-        line(&mut page, "transfers, on each DMA engine | | ", &transfers);
-        let outside: Vec<_> = merged
-            .iter()
-            .filter(|((opcode, ..), ratios)| counts(*opcode) && off(ratios))
-            .map(|((opcode, engine, size), _)| format!("{} {engine} {size}", Opcode(*opcode)))
-            .chain(off(&transfers).then(|| "transfers".to_owned()))
-            .collect();
-        let outside = if outside.is_empty() { "none".to_owned() } else { outside.join(", ") };
-        write(&mut page, format_args!("\nMedians outside 20 %: {outside}."));
+        let list = |names: Vec<String>| {
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+        };
+        let (medians, ends) = (outside(&rows, &[0.5]), outside(&rows, &[0.1, 0.9]));
+        write(&mut page, format_args!("\nMedians outside 20 %: {}.", list(medians)));
+        write(&mut page, format_args!("10th or 90th percentiles outside 20 %: {}.", list(ends)));
     }
     page
-}
-
-/// The median is outside 20 %.
-fn off(ratios: &Ratios) -> bool {
-    !(0.8..=1.2).contains(&ratios.at(0.5))
 }
 
 fn line(page: &mut String, what: &str, ratios: &Ratios) {

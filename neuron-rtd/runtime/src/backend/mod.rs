@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use crate::failure::{Code, Failure, Subtype};
+use crate::job::Value;
 
 pub mod nrt;
 mod software;
@@ -37,6 +38,25 @@ pub struct NodeTensor {
     pub output: bool,
     /// Bytes.
     pub bytes: u64,
+}
+
+/// Inputs of a node by name, wherever their bytes are.
+#[derive(Debug)]
+pub struct Inputs<'a>(pub(crate) Vec<(&'a str, Value)>);
+
+impl Inputs<'_> {
+    /// The bytes.
+    ///
+    /// # Errors
+    ///
+    /// An input that cannot be read.
+    pub fn into_tensors(self) -> Result<Tensors, NodeFault> {
+        let bytes = |(name, value): (&str, Value)| match value.into_bytes() {
+            Ok(bytes) => Ok((name.to_owned(), bytes)),
+            Err(reason) => Err(NodeFault::input(format!("input {name}: {reason}"))),
+        };
+        self.0.into_iter().map(bytes).collect()
+    }
 }
 
 /// What a run of a node gave.
@@ -77,6 +97,22 @@ pub struct ProfileOrigin {
     pub instance: String,
 }
 
+/// A run of a node and its profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profiled {
+    /// How it ended.
+    pub run: Result<NodeRun, NodeFault>,
+    /// Its NTFF; of a run that stopped, up to then, where the backend can.
+    pub trace: Option<Vec<u8>>,
+}
+
+impl Profiled {
+    /// A run that failed and left nothing.
+    pub const fn failed(fault: NodeFault) -> Self {
+        Self { run: Err(fault), trace: None }
+    }
+}
+
 /// Why a run of a node failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeFault {
@@ -88,6 +124,13 @@ pub struct NodeFault {
     pub text: String,
     /// Whether the model cannot go on until it is started anew.
     pub fatal: bool,
+}
+
+impl NodeFault {
+    /// An input or output that is not what it should be.
+    pub(crate) fn input(text: String) -> Self {
+        Self { code: Code::BadInput, subtype: Subtype::None, text, fatal: false }
+    }
 }
 
 /// A node made ready, to be run many times, also by several threads.
@@ -111,23 +154,29 @@ pub trait Node: Send + Sync + fmt::Debug {
         self.run(inputs)
     }
 
+    /// As [`Self::run_until`]; a backend that takes inputs from where they are
+    /// saves a copy.
+    ///
+    /// # Errors
+    ///
+    /// What stopped it, or an input that cannot be read.
+    fn run_from(&self, inputs: Inputs<'_>, cancel: &AtomicBool) -> Result<NodeRun, NodeFault> {
+        self.run_until(&inputs.into_tensors()?, cancel)
+    }
+
     /// What every run costs, where the backend knows.
     fn costs(&self) -> Option<&NodeCosts> {
         None
     }
 
     /// As [`Self::run_until`], with an NTFF of the run.
-    ///
-    /// # Errors
-    ///
-    /// What stopped it, or that the backend makes no profiles.
     fn profile(
         &self,
         _inputs: &Tensors,
         _origin: &ProfileOrigin,
         _cancel: &AtomicBool,
-    ) -> Result<(NodeRun, Vec<u8>), NodeFault> {
-        Err(NodeFault {
+    ) -> Profiled {
+        Profiled::failed(NodeFault {
             code: Code::Fail,
             subtype: Subtype::Runtime,
             text: "this backend makes no profiles".to_owned(),
@@ -140,6 +189,11 @@ pub trait Node: Send + Sync + fmt::Debug {
 pub trait Backend: Send + Sync + fmt::Debug {
     /// Its name, for people.
     fn name(&self) -> &'static str;
+
+    /// Name and version of what it stands on, if that has a version of its own.
+    fn version(&self) -> Option<String> {
+        None
+    }
 
     /// Makes a node ready.
     ///

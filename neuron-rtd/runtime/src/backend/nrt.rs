@@ -16,7 +16,9 @@ use neuron_core::instance::InstanceType;
 use neuron_core::sys::nrt::{Model, Nrt as Library, TensorSet};
 use neuron_core::uapi::nrt::{INF1, LIBRARY, Status, instance_name, placement};
 
-use super::{Backend, Node, NodeFault, NodeImage, NodeRun, NodeTensor, ProfileOrigin, Tensors};
+use super::{
+    Backend, Node, NodeFault, NodeImage, NodeRun, NodeTensor, ProfileOrigin, Profiled, Tensors,
+};
 use crate::cores::Cores;
 use crate::failure::{Code, Failure, Subtype};
 
@@ -149,6 +151,10 @@ impl Backend for Nrt {
         "libnrt"
     }
 
+    fn version(&self) -> Option<String> {
+        Some(format!("libnrt {}", self.library.version()))
+    }
+
     fn load(&self, image: &NodeImage<'_>) -> Result<Box<dyn Node>, Failure> {
         const PLACE: &str = "NRT:nrt_load";
         let failed = |call: &str, status: Status| {
@@ -266,12 +272,16 @@ impl Node for Ready {
     }
 
     /// The origin is libnrt's own.
-    fn profile(
-        &self,
-        inputs: &Tensors,
-        _origin: &ProfileOrigin,
-        _cancel: &AtomicBool,
-    ) -> Result<(NodeRun, Vec<u8>), NodeFault> {
+    fn profile(&self, inputs: &Tensors, _origin: &ProfileOrigin, _cancel: &AtomicBool) -> Profiled {
+        match self.run_profiled(inputs) {
+            Ok((run, trace)) => Profiled { run: Ok(run), trace: Some(trace) },
+            Err(fault) => Profiled::failed(fault),
+        }
+    }
+}
+
+impl Ready {
+    fn run_profiled(&self, inputs: &Tensors) -> Result<(NodeRun, Vec<u8>), NodeFault> {
         let broken = |error: std::io::Error| NodeFault {
             code: Code::Fail,
             subtype: Subtype::Runtime,

@@ -10,14 +10,15 @@ use std::sync::atomic::AtomicBool;
 use neuron_core::neff::Usage;
 use neuron_core::ntff::Record;
 use neuron_core::ntff::messages::NotificationTraceType;
-use npu::time::{FileInfo, Sink, Timing, Trace, write_ntff};
-use npu::{Cancel, LoadError, Program, Stop};
+use npu::time::{FileInfo, Sink, Timed, Timing, Trace, write_ntff};
+use npu::{Cancel, LoadError, Program, Source, Stop};
 
 use super::{
-    Backend, CoreCosts, Node, NodeCosts, NodeFault, NodeImage, NodeRun, NodeTensor, ProfileOrigin,
-    Tensors,
+    Backend, CoreCosts, Inputs, Node, NodeCosts, NodeFault, NodeImage, NodeRun, NodeTensor,
+    ProfileOrigin, Profiled, Tensors,
 };
 use crate::failure::{Code, Failure, Subtype};
+use crate::job::Value;
 
 /// The software NeuronCore.
 #[derive(Debug, Clone, Copy, Default)]
@@ -55,6 +56,8 @@ fn costs(program: &Program) -> Option<NodeCosts> {
 struct Recorder<'a> {
     trace: Trace,
     cancel: Cancel<'a>,
+    /// What a run that stopped came to.
+    stopped: Option<Timed>,
 }
 
 impl Sink for Recorder<'_> {
@@ -68,6 +71,29 @@ impl Sink for Recorder<'_> {
 
     fn record(&mut self, core: usize, ring: NotificationTraceType, record: Record) {
         self.trace.record(core, ring, record);
+    }
+
+    fn stopped(&mut self, timed: &Timed) {
+        self.stopped = Some(timed.clone());
+    }
+}
+
+/// Shared memory is read straight into the memory of the device.
+impl Source for Value {
+    fn size(&self) -> u64 {
+        match self {
+            Self::Inline(data) => data.bytes().size(),
+            Self::Shared(_, bytes) => *bytes,
+            Self::Own(bytes) => bytes.size(),
+        }
+    }
+
+    fn read(&self, at: u64, into: &mut [u8]) -> Result<(), String> {
+        match self {
+            Self::Inline(data) => data.bytes().read(at, into),
+            Self::Shared(buffer, _) => buffer.read_at(at, into),
+            Self::Own(bytes) => bytes.read(at, into),
+        }
     }
 }
 
@@ -113,21 +139,48 @@ impl Node for Ready {
         }
     }
 
+    fn run_from(&self, inputs: Inputs<'_>, cancel: &AtomicBool) -> Result<NodeRun, NodeFault> {
+        let sources = inputs.0.iter().map(|(name, value)| (*name, value as &dyn Source)).collect();
+        match self.program.run_from(&sources, &self.limits, &mut Cancel(cancel)) {
+            Ok(outputs) => Ok(self.ran(outputs)),
+            Err(stop) => Err(self.fault(&stop)),
+        }
+    }
+
     fn costs(&self) -> Option<&NodeCosts> {
         self.costs.as_ref()
     }
 
-    fn profile(
-        &self,
-        inputs: &Tensors,
-        origin: &ProfileOrigin,
-        cancel: &AtomicBool,
-    ) -> Result<(NodeRun, Vec<u8>), NodeFault> {
+    fn profile(&self, inputs: &Tensors, origin: &ProfileOrigin, cancel: &AtomicBool) -> Profiled {
         let timing = Timing { limits: self.limits, ..Timing::of(&self.program) };
-        let mut sink = Recorder { trace: Trace::new(), cancel: Cancel(cancel) };
-        let timed = self.program.run_timed(inputs, &timing, &mut sink);
-        let timed = timed.map_err(|stop| self.fault(&stop))?;
-        let trace = sink.trace;
+        let mut sink = Recorder { trace: Trace::new(), cancel: Cancel(cancel), stopped: None };
+        match self.program.run_timed(inputs, &timing, &mut sink) {
+            Ok(timed) => match self.trace_file(&timed, &sink.trace, origin) {
+                Ok(file) => {
+                    let mut run = self.ran(timed.outputs);
+                    run.device_nanos = Some(timed.summary.total.div_ceil(1000));
+                    Profiled { run: Ok(run), trace: Some(file) }
+                }
+                Err(fault) => Profiled::failed(fault),
+            },
+            Err(stop) => {
+                let until = sink.stopped.filter(|_| !sink.trace.is_empty());
+                let file = until.map(|timed| self.trace_file(&timed, &sink.trace, origin));
+                // Why it stopped says more than that it cannot be shown.
+                let trace = file.and_then(Result::ok);
+                Profiled { run: Err(self.fault(&stop)), trace }
+            }
+        }
+    }
+}
+
+impl Ready {
+    fn trace_file(
+        &self,
+        timed: &Timed,
+        trace: &Trace,
+        origin: &ProfileOrigin,
+    ) -> Result<Vec<u8>, NodeFault> {
         let part = |text: &str| text.parse().unwrap_or(0);
         let info = FileInfo {
             neff_name: origin.name.clone(),
@@ -139,20 +192,15 @@ impl Node for Ready {
                 part(env!("CARGO_PKG_VERSION_PATCH")),
             ],
         };
-        let file = write_ntff(&self.program, &timed, &trace, &info, Vec::new());
-        let file = file.map_err(|error| NodeFault {
+        let file = write_ntff(&self.program, timed, trace, &info, Vec::new());
+        file.map_err(|error| NodeFault {
             code: Code::WithErr,
             subtype: Subtype::Runtime,
             text: format!("{}: {error}", self.cores),
             fatal: false,
-        })?;
-        let mut run = self.ran(timed.outputs);
-        run.device_nanos = Some(timed.summary.total.div_ceil(1000));
-        Ok((run, file))
+        })
     }
-}
 
-impl Ready {
     fn ran(&self, outputs: Tensors) -> NodeRun {
         NodeRun { outputs, device_nanos: self.costs.as_ref().map(|costs| costs.nanos) }
     }

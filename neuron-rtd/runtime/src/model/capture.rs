@@ -69,13 +69,17 @@ impl Model {
     }
 
     /// A step of the captured inference has its trace.
-    pub(super) fn add_trace(&self, trace: Vec<u8>) {
-        if let Some(capture) = self.capture().as_mut() {
+    pub(super) fn add_trace(&self, cookie: u64, trace: Vec<u8>) {
+        // one that was given up goes on, and another capture may have begun
+        let mut capture = self.capture();
+        let its =
+            |capture: &&mut Capture| capture.chosen == Some(cookie) && capture.written.is_none();
+        if let Some(capture) = capture.as_mut().filter(its) {
             capture.traces.push(trace);
         }
     }
 
-    /// An inference is done: writes the files if it is the captured one.
+    /// An inference has ended: writes the files if it is the captured one, once.
     pub(super) fn finish_capture(&self, cookie: u64) {
         if !self.capturing.load(Acquire) {
             return;
@@ -122,8 +126,14 @@ fn write_all(path: &Path, traces: &[Vec<u8>]) -> Result<Vec<PathBuf>, String> {
 /// Writes a file that appears whole or not at all.
 fn whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let part = path.with_extension("ntff.part");
-    let mut file = fs::File::create(&part)?;
-    std::io::Write::write_all(&mut file, bytes)?;
-    file.sync_all()?;
-    fs::rename(&part, path)
+    let write = || {
+        let mut file = fs::File::create(&part)?;
+        std::io::Write::write_all(&mut file, bytes)?;
+        file.sync_all()?;
+        fs::rename(&part, path)
+    };
+    write().inspect_err(|_| {
+        // it would keep a full disk full
+        let _ = fs::remove_file(&part);
+    })
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use neuron_core::neff::dtype;
 
 use super::Model;
-use crate::backend::{NodeFault, ProfileOrigin, Tensors};
+use crate::backend::{Inputs, NodeFault, ProfileOrigin};
 use crate::failure::{Code, Failure, Subtype};
 use crate::job::{Job, Value};
 use crate::plan::{Port, Step, Work};
@@ -63,18 +63,13 @@ impl Model {
         }
     }
 
-    fn inputs(&self, step: &Step, job: &Job) -> Result<Vec<Vec<u8>>, NodeFault> {
-        let taken: Vec<Option<Value>> = {
-            let mut values = job.values.lock().unwrap_or_else(PoisonError::into_inner);
-            step.takes.iter().map(|(_, value, _)| values.take(*value)).collect()
+    fn inputs<'s>(&self, step: &'s Step, job: &Job) -> Result<Inputs<'s>, NodeFault> {
+        let mut values = job.values.lock().unwrap_or_else(PoisonError::into_inner);
+        let take = |(name, value, _): &'s (String, usize, u64)| match values.take(*value) {
+            Some(value) => Ok((name.as_str(), value)),
+            None => Err(NodeFault::input(format!("input {name}: has no value"))),
         };
-        let mut inputs = Vec::new();
-        for (value, (name, _, _)) in taken.into_iter().zip(&step.takes) {
-            let bytes =
-                value.ok_or_else(|| String::from("has no value")).and_then(Value::into_bytes);
-            inputs.push(bytes.map_err(|reason| bad_input(format!("input {name}: {reason}")))?);
-        }
-        Ok(inputs)
+        Ok(Inputs(step.takes.iter().map(take).collect::<Result<_, _>>()?))
     }
 
     /// Runs the node; its outputs are in the order of the step's.
@@ -83,31 +78,36 @@ impl Model {
         run: &Run,
         step: &Step,
         job: &Job,
-        inputs: Vec<Vec<u8>>,
+        inputs: Inputs<'_>,
     ) -> Result<Ran, NodeFault> {
         match &step.work {
             Work::Cpu(op) => {
+                // in the order of the step's: one may be taken twice by one name
+                let read = |(name, value): (&str, Value)| {
+                    let told = |reason| NodeFault::input(format!("input {name}: {reason}"));
+                    value.into_bytes().map_err(told)
+                };
+                let inputs = inputs.0.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
                 let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
                 Ok((vec![Arc::new(op.run(&inputs))], None))
             }
-            Work::Neuron { node, first_core, cores } => {
-                let names = step.takes.iter().map(|(name, _, _)| name.clone());
-                let inputs: Tensors = names.zip(inputs).collect();
+            Work::Neuron { node, first_core, cores, physical } => {
                 let from = Instant::now();
                 let result = if self.is_captured(job.cookie) {
+                    let inputs = inputs.into_tensors()?;
                     let profile = node.profile(&inputs, &self.origin(), run.given_up());
-                    profile.map(|(done, trace)| {
-                        self.add_trace(trace);
-                        done
-                    })
+                    if let Some(trace) = profile.trace {
+                        self.add_trace(job.cookie, trace);
+                    }
+                    profile.run
                 } else {
-                    node.run_until(&inputs, run.given_up())
+                    node.run_from(inputs, run.given_up())
                 };
                 let stats = &self.shared.stats;
-                stats.busy(*first_core, *cores, from.elapsed());
+                stats.busy(*first_core, *cores, *physical, from.elapsed());
                 let done = result?;
                 if let Some(costs) = node.costs() {
-                    stats.spent(*first_core, *cores, &costs.cores);
+                    stats.spent(*first_core, &costs.cores);
                 }
                 let outputs: std::collections::BTreeMap<String, Arc<Vec<u8>>> =
                     done.outputs.into_iter().map(|(name, data)| (name, Arc::new(data))).collect();
@@ -174,7 +174,7 @@ impl Model {
             let bytes = match bytes {
                 Ok(bytes) => bytes,
                 Err(reason) => {
-                    return self.broken(job, bad_input(format!("output {name}: {reason}")));
+                    return self.broken(job, NodeFault::input(format!("output {name}: {reason}")));
                 }
             };
             if self.shared.settings.numerical_errors && has_nan(port, &bytes) {
@@ -183,7 +183,8 @@ impl Model {
             match job.sinks.iter().rev().find(|(sink, _)| sink == name) {
                 Some((_, buffer)) => {
                     if let Err(reason) = buffer.write(&bytes) {
-                        return self.broken(job, bad_input(format!("output {name}: {reason}")));
+                        return self
+                            .broken(job, NodeFault::input(format!("output {name}: {reason}")));
                     }
                     outcome.written.push((name.clone(), Arc::clone(buffer), port.info.bytes));
                 }
@@ -207,10 +208,6 @@ impl Model {
         }
         self.finish(job, outcome, subtype, false);
     }
-}
-
-fn bad_input(text: String) -> NodeFault {
-    NodeFault { code: Code::BadInput, subtype: Subtype::None, text, fatal: false }
 }
 
 /// Whether a tensor of a floating-point type holds a NaN.

@@ -264,6 +264,13 @@ impl Model {
         self.say(Level::Error, "NMGR:exec_wait", &text);
     }
 
+    /// Cuts short what runs now.
+    pub(crate) fn give_up(&self) {
+        if let Some(run) = &self.live().run {
+            run.give_up();
+        }
+    }
+
     /// The time of an inference is over.
     pub(crate) fn timed_out(&self, job: &Arc<Job>) {
         let text = format!(
@@ -310,7 +317,9 @@ impl Model {
             return Err(self.not_running());
         };
         let depth = usize::try_from(self.depth).unwrap_or(usize::MAX);
-        if live.jobs.len() >= depth || !self.room_for_result(&mut live, depth) {
+        // a result that somebody waits for is not kept
+        let room = !keep || self.room_for_result(&mut live, depth);
+        if live.jobs.len() >= depth || !room {
             let text = format!("{} inferences are in flight, {} may be", live.jobs.len(), depth);
             drop(live);
             self.shared.stats.dropped(self.plan.home());
@@ -401,6 +410,8 @@ impl Model {
             End::Pending { waiter, .. } => waiter.take(),
             _ => return false,
         };
+        // of one that was given up; others have done it before they come here
+        self.finish_capture(job.cookie);
         if let Some(deadline) = job.deadline.get() {
             self.shared.deadlines.remove(*deadline, job.cookie);
         }

@@ -39,7 +39,7 @@ pub(crate) fn bind(
         let ready = backend.load(&image).map_err(|failure| {
             failure.then(PLACE, format!("Failed to load subgraph {}", node.name))
         })?;
-        works.push(Some((ready, next_core, node.need)));
+        works.push(Some((ready, next_core, node.need, node.physical)));
         if !shared {
             next_core += node.need;
         }
@@ -54,11 +54,11 @@ pub(crate) fn bind(
     Ok(plan)
 }
 
-/// A node on cores: made ready, first core, cores.
-type Ready = (Box<dyn Node>, u32, u32);
+/// A node on cores: made ready, first core, cores, physical cores.
+type Ready = (Box<dyn Node>, u32, u32, u32);
 
 /// A file without host graph: the tensors of its one node are the model's.
-fn alone(outline: &Outline<'_>, (node, first_core, cores): Ready) -> Plan {
+fn alone(outline: &Outline<'_>, (node, first_core, cores, physical): Ready) -> Plan {
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
     let (mut takes, mut gives) = (Vec::new(), Vec::new());
     let mut takers = Vec::new();
@@ -85,7 +85,7 @@ fn alone(outline: &Outline<'_>, (node, first_core, cores): Ready) -> Plan {
             takers.push(vec![0]);
         }
     }
-    let work = Work::Neuron { node, first_core, cores };
+    let work = Work::Neuron { node, first_core, cores, physical };
     let name = outline.nodes.first().map(|node| node.name.clone()).unwrap_or_default();
     let values = takers.len();
     Plan { steps: vec![Step { name, work, takes, gives }], values, inputs, outputs, takers }
@@ -197,7 +197,7 @@ fn step(
         }
     };
     let (mut takes, mut gives) = (Vec::new(), Vec::new());
-    let Some((ready, first_core, cores)) = ready else {
+    let Some((ready, first_core, cores, physical)) = ready else {
         let function = node.attr("func_name").unwrap_or_default();
         let inputs: Vec<Tensor> = sources.iter().map(|(_, tensor)| tensor.clone()).collect();
         let op = CpuOp::new(function, |name| node.attr(name), native, &inputs, &outputs)
@@ -234,7 +234,7 @@ fn step(
         settle(value, own.bytes, &output.name)?;
         gives.push((output.name.clone(), value));
     }
-    let work = Work::Neuron { node: ready, first_core, cores };
+    let work = Work::Neuron { node: ready, first_core, cores, physical };
     Ok(Step { name: node.name.clone(), work, takes, gives })
 }
 
@@ -275,7 +275,10 @@ fn ports(
     let inputs = graph.arg_nodes.iter().zip(listed(Usage::Input));
     let inputs = inputs.map(|(node, tensor)| port(tensor, *node, 0)).collect::<Result<_, _>>()?;
     let outputs = heads.iter().zip(listed(Usage::Output));
+    // A node for a logical core of two lists the output of both, which is one.
+    let mut seen = std::collections::HashSet::new();
     let outputs = outputs
+        .filter(|((node, _), tensor)| seen.insert((*node, tensor.name.clone())))
         .map(|((node, output), tensor)| port(tensor, *node, *output))
         .collect::<Result<_, _>>()?;
     Ok((inputs, outputs))

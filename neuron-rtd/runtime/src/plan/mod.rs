@@ -41,8 +41,8 @@ pub(crate) struct Port {
 /// What runs a step.
 #[derive(Debug)]
 pub(crate) enum Work {
-    /// Cores, from the first one on.
-    Neuron { node: Box<dyn Node>, first_core: u32, cores: u32 },
+    /// Cores, from the first one on, and how many physical ones its program has.
+    Neuron { node: Box<dyn Node>, first_core: u32, cores: u32, physical: u32 },
     /// The host.
     Cpu(CpuOp),
 }

@@ -31,6 +31,8 @@ pub(crate) struct NodeOutline {
     pub(crate) kelf: Option<String>,
     /// Cores; 0 for a CPU node.
     pub(crate) need: u32,
+    /// Physical cores that its program has.
+    pub(crate) physical: u32,
     pub(crate) memory: Memory,
 }
 
@@ -108,6 +110,7 @@ fn nodes(model: &Model, lnc: u32) -> Result<Vec<NodeOutline>, Failure> {
             index,
             kelf: kelf.or_else(|| model.kelf_member.clone()),
             need: physical.div_ceil(lnc.max(1)).max(1),
+            physical,
             memory: memory(&own),
         }
     };
@@ -121,7 +124,15 @@ fn nodes(model: &Model, lnc: u32) -> Result<Vec<NodeOutline>, Failure> {
             of_kelf(name, Some(index), node.attr("kelf").map(str::to_owned))
         } else {
             let (kelf, memory) = (None, Memory::default());
-            NodeOutline { name: node.name.clone(), index: Some(index), kelf, need: 0, memory }
+            let (need, physical) = (0, 0);
+            NodeOutline {
+                name: node.name.clone(),
+                index: Some(index),
+                kelf,
+                need,
+                physical,
+                memory,
+            }
         });
     }
     if nodes.is_empty() {

@@ -94,6 +94,14 @@ impl Runtime {
         }
     }
 
+    /// Cuts short what a model does now; it ends with an error, and a backend that
+    /// can leaves a profile of what was done. Nothing for an unknown model.
+    pub fn give_up(&self, id: u32) {
+        if let Ok(model) = self.model(id) {
+            model.give_up();
+        }
+    }
+
     /// Those of `cookies` that are done.
     ///
     /// # Errors

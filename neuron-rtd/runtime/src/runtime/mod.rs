@@ -110,7 +110,7 @@ impl Runtime {
         journal: Arc<dyn Journal>,
     ) -> Result<Self, Failure> {
         let shared = Arc::new(Shared {
-            stats: Stats::new(cores.count()),
+            stats: Stats::new(cores.count(), cores.lnc()),
             cookies: Cookies::default(),
             deadlines: Deadlines::default(),
             journal,
@@ -198,6 +198,11 @@ impl Runtime {
     /// Name of the backend.
     pub fn backend_name(&self) -> &'static str {
         self.inner.backend.name()
+    }
+
+    /// Name and version of what the backend stands on, if it has one.
+    pub fn backend_version(&self) -> Option<String> {
+        self.inner.backend.version()
     }
 
     pub(crate) fn backend(&self) -> &dyn Backend {

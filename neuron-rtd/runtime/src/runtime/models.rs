@@ -152,17 +152,29 @@ impl Runtime {
     /// Unloads every model and removes every group, of all clients.
     pub fn unload_all(&self) {
         let ids: Vec<u32> = self.tables().models.keys().copied().collect();
-        std::thread::scope(|scope| {
-            for id in ids {
-                // one that somebody else unloads meanwhile is gone as well
-                scope.spawn(move || self.unload(id).is_ok());
-            }
-        });
+        self.unload_together(&ids);
         let mut tables = self.tables();
         let groups: Vec<u32> = tables.groups.all.keys().copied().collect();
         for group in groups {
             self.abandon_group(&mut tables, group);
         }
+    }
+}
+
+impl Runtime {
+    /// Unloads models at the same time: one that does not come back must not
+    /// keep the others waiting. One that somebody else unloads meanwhile is gone
+    /// as well.
+    pub(crate) fn unload_together(&self, ids: &[u32]) {
+        std::thread::scope(|scope| {
+            for id in ids {
+                let unload = || self.unload(*id).is_ok();
+                // without a thread to be had, on this one
+                if std::thread::Builder::new().spawn_scoped(scope, unload).is_err() {
+                    unload();
+                }
+            }
+        });
     }
 }
 

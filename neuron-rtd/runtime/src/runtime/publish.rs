@@ -49,7 +49,7 @@ impl Runtime {
                 continue;
             }
             if let Some(snapshot) = self.core_snapshot(index) {
-                out.cores.push((core.within * lnc, snapshot));
+                out.cores.extend((core.within * lnc..).zip(snapshot.by_physical()));
             }
             for model in models {
                 let nodes = model.memory.iter().filter(|(_, first, _)| *first == index);

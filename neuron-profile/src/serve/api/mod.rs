@@ -1,0 +1,66 @@
+//! The HTTP interface, version 1 (HTTP.md). Reading a profile is work for
+//! threads that may wait; answers are made there.
+
+mod documents;
+mod events;
+mod profiles;
+mod timeline;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{get, patch};
+use profile_store::Profile;
+
+use super::answer::Trouble;
+use super::opened::Opened;
+
+/// Bytes of a request's body at most, but for documents.
+const BODY: usize = 64 << 10;
+
+/// Bytes of a document at most.
+const DOCUMENT: usize = 8 << 20;
+
+/// What handlers share.
+pub(super) type Shared = Arc<Opened>;
+
+pub(super) fn router() -> Router<Shared> {
+    let profile = Router::new()
+        .route("/", patch(profiles::rename).get(profiles::one).delete(profiles::delete))
+        .route("/summary", get(profiles::summary))
+        .route("/viewport", get(timeline::viewport))
+        .route("/selection", get(timeline::selection))
+        .route("/tables", get(events::tables))
+        .route("/tables/{table}", get(events::rows))
+        .route("/events/{table}/{row}", get(events::one))
+        .route("/search/{table}", get(events::search));
+    let documents = Router::new()
+        .route("/", get(documents::list))
+        .route("/{name}", get(documents::read).put(documents::write).delete(documents::delete))
+        .layer(DefaultBodyLimit::max(DOCUMENT));
+    Router::new()
+        .route("/health", get(profiles::health))
+        .route("/profiles", get(profiles::list))
+        .nest("/profiles/{id}", profile)
+        .nest("/documents/{kind}", documents)
+        .layer(DefaultBodyLimit::max(BODY))
+}
+
+/// Does something that may wait for the disk.
+async fn blocking<T: Send + 'static>(
+    shared: Shared,
+    work: impl FnOnce(&Opened) -> Result<T, Trouble> + Send + 'static,
+) -> Result<T, Trouble> {
+    let done = tokio::task::spawn_blocking(move || work(&shared)).await;
+    done.unwrap_or_else(|_| Err(Trouble::new(500, "a bug of this program; please report it")))
+}
+
+/// As [`blocking`], with a profile.
+async fn with_profile<T: Send + 'static>(
+    shared: Shared,
+    id: String,
+    work: impl FnOnce(&Profile) -> Result<T, Trouble> + Send + 'static,
+) -> Result<T, Trouble> {
+    blocking(shared, move |opened| work(&*opened.profile(&id)?)).await
+}

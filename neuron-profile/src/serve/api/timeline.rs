@@ -1,0 +1,93 @@
+//! What a timeline draws: tiles of lanes, and sums of a range.
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::header;
+use axum::response::IntoResponse;
+use profile_store::Profile;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Shared, with_profile};
+use crate::serve::answer::Trouble;
+use crate::serve::wire;
+
+/// A range of time and lanes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Range {
+    /// ns
+    from: u64,
+    /// ns
+    to: u64,
+    /// Columns at least.
+    #[serde(default)]
+    width: Option<u32>,
+    /// Numbers with commas between; all if left out.
+    #[serde(default)]
+    lanes: Option<String>,
+}
+
+/// Columns where nothing is said.
+const WIDTH: u32 = 1000;
+
+impl Range {
+    fn lanes(&self, profile: &Profile) -> Result<Vec<usize>, Trouble> {
+        let Some(list) = &self.lanes else { return Ok((0..profile.lanes().len()).collect()) };
+        let numbers = list.split(',').map(|number| {
+            let number = number.parse().ok().filter(|lane| *lane < profile.lanes().len());
+            let count = profile.lanes().len();
+            number.ok_or_else(|| {
+                Trouble::request(format!("lanes={list}: numbers below {count}, commas between"))
+            })
+        });
+        let mut lanes: Vec<usize> = numbers.collect::<Result<_, _>>()?;
+        // A lane that is named a thousand times is read once.
+        lanes.sort_unstable();
+        lanes.dedup();
+        Ok(lanes)
+    }
+}
+
+pub(super) async fn viewport(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    Query(range): Query<Range>,
+) -> Result<impl IntoResponse, Trouble> {
+    let bytes = with_profile(shared, id, move |profile| {
+        let lanes = range.lanes(profile)?;
+        let width = range.width.unwrap_or(WIDTH);
+        Ok(wire::viewport(&profile.viewport(range.from, range.to, width, &lanes)?))
+    });
+    Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes.await?))
+}
+
+pub(super) async fn selection(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    Query(range): Query<Range>,
+) -> Result<Json<Value>, Trouble> {
+    let value = with_profile(shared, id, move |profile| {
+        let lanes = range.lanes(profile)?;
+        let sums = profile.selection(range.from, range.to, &lanes)?;
+        let lanes = sums.iter().map(|lane| {
+            let names = lane.names.iter().map(|sum| {
+                json!({
+                    "name": profile.name(sum.name),
+                    "count": sum.count,
+                    "time_ns": sum.time,
+                    "busy_ns": sum.busy,
+                })
+            });
+            json!({
+                "lane": lane.lane,
+                "count": lane.count,
+                "busy_ns": lane.busy,
+                "names": names.collect::<Vec<_>>(),
+            })
+        });
+        let lanes: Vec<Value> = lanes.collect();
+        Ok(json!({ "from": range.from, "to": range.to, "lanes": lanes }))
+    });
+    value.await.map(Json)
+}
