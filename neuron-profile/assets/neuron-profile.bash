@@ -16,8 +16,20 @@ _neuron__profile() {
             ",$1")
                 cmd="neuron__profile"
                 ;;
+            neuron__profile,capture)
+                cmd="neuron__profile__subcmd__capture"
+                ;;
+            neuron__profile,delete)
+                cmd="neuron__profile__subcmd__delete"
+                ;;
+            neuron__profile,export)
+                cmd="neuron__profile__subcmd__export"
+                ;;
             neuron__profile,help)
                 cmd="neuron__profile__subcmd__help"
+                ;;
+            neuron__profile,list)
+                cmd="neuron__profile__subcmd__list"
                 ;;
             neuron__profile,neff)
                 cmd="neuron__profile__subcmd__neff"
@@ -25,17 +37,35 @@ _neuron__profile() {
             neuron__profile,ntff)
                 cmd="neuron__profile__subcmd__ntff"
                 ;;
+            neuron__profile,tag)
+                cmd="neuron__profile__subcmd__tag"
+                ;;
             neuron__profile,view)
                 cmd="neuron__profile__subcmd__view"
                 ;;
+            neuron__profile__subcmd__help,capture)
+                cmd="neuron__profile__subcmd__help__subcmd__capture"
+                ;;
+            neuron__profile__subcmd__help,delete)
+                cmd="neuron__profile__subcmd__help__subcmd__delete"
+                ;;
+            neuron__profile__subcmd__help,export)
+                cmd="neuron__profile__subcmd__help__subcmd__export"
+                ;;
             neuron__profile__subcmd__help,help)
                 cmd="neuron__profile__subcmd__help__subcmd__help"
+                ;;
+            neuron__profile__subcmd__help,list)
+                cmd="neuron__profile__subcmd__help__subcmd__list"
                 ;;
             neuron__profile__subcmd__help,neff)
                 cmd="neuron__profile__subcmd__help__subcmd__neff"
                 ;;
             neuron__profile__subcmd__help,ntff)
                 cmd="neuron__profile__subcmd__help__subcmd__ntff"
+                ;;
+            neuron__profile__subcmd__help,tag)
+                cmd="neuron__profile__subcmd__help__subcmd__tag"
                 ;;
             neuron__profile__subcmd__help,view)
                 cmd="neuron__profile__subcmd__help__subcmd__view"
@@ -158,7 +188,7 @@ _neuron__profile() {
 
     case "${cmd}" in
         neuron__profile)
-            opts="-h -V --help --version neff ntff view help"
+            opts="-h -V --help --version capture neff ntff view list delete tag export help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -171,8 +201,166 @@ _neuron__profile() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        neuron__subcmd__profile__subcmd__capture)
+            opts="-n -s -m -i -r -t -h -V --neff --session-file --ignore-exec-errors --multi-input --collectives-profile-id --collectives-workers-per-node --collectives-worker-count --collectives-worker-start-id --num-exec --profile-nth-exec --capture-type --exec-mode --disable-profile --enable-dge-notifs --single-io --single-io-threshold --save-output --save-output-npy --save-nth-output --write-tensors-per-exec --check-output-determinism --io-from --libnrt --source --color --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --neff)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --multi-input)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -m)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --collectives-profile-id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -i)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --collectives-workers-per-node)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -r)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --collectives-worker-count)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --collectives-worker-start-id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --num-exec)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile-nth-exec)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --capture-type)
+                    COMPREPLY=($(compgen -W "profile" -- "${cur}"))
+                    return 0
+                    ;;
+                -t)
+                    COMPREPLY=($(compgen -W "profile" -- "${cur}"))
+                    return 0
+                    ;;
+                --exec-mode)
+                    COMPREPLY=($(compgen -W "sync async async-wait" -- "${cur}"))
+                    return 0
+                    ;;
+                --single-io-threshold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --save-nth-output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --io-from)
+                    COMPREPLY=($(compgen -W "neff" -- "${cur}"))
+                    return 0
+                    ;;
+                --libnrt)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --source)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        neuron__subcmd__profile__subcmd__delete)
+            opts="-h -V --data-path --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --data-path)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        neuron__subcmd__profile__subcmd__export)
+            opts="-o -h -V --format --output-file --table --data-path --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "parquet csv json perfetto chrome folded" -- "${cur}"))
+                    return 0
+                    ;;
+                --output-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data-path)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         neuron__subcmd__profile__subcmd__help)
-            opts="neff ntff view help"
+            opts="capture neff ntff view list delete tag export help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -185,7 +373,63 @@ _neuron__profile() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        neuron__subcmd__profile__subcmd__help__subcmd__capture)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        neuron__subcmd__profile__subcmd__help__subcmd__delete)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        neuron__subcmd__profile__subcmd__help__subcmd__export)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         neuron__subcmd__profile__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        neuron__subcmd__profile__subcmd__help__subcmd__list)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -381,6 +625,20 @@ _neuron__profile() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        neuron__subcmd__profile__subcmd__help__subcmd__tag)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         neuron__subcmd__profile__subcmd__help__subcmd__view)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -388,6 +646,32 @@ _neuron__profile() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        neuron__subcmd__profile__subcmd__list)
+            opts="-h -V --data-path --tag --format --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --data-path)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tag)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -963,8 +1247,34 @@ _neuron__profile() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        neuron__subcmd__profile__subcmd__tag)
+            opts="-h -V --remove --display-name --data-path --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --remove)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --display-name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data-path)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         neuron__subcmd__profile__subcmd__view)
-            opts="-n -s -h -V --neff-path --session-file --output-format --output-file --display-name --json-pretty-print --ignore-nc-buf-usage --execution --help --version"
+            opts="-n -s -p -h -V --neff-path --session-file --output-format --ingest-only --force --data-path --tag --output-file --display-name --json-pretty-print --ignore-nc-buf-usage --execution --port --host --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -987,7 +1297,15 @@ _neuron__profile() {
                     return 0
                     ;;
                 --output-format)
-                    COMPREPLY=($(compgen -W "json summary-text summary-json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "parquet json summary-text summary-json" -- "${cur}"))
+                    return 0
+                    ;;
+                --data-path)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tag)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --output-file)
@@ -999,6 +1317,18 @@ _neuron__profile() {
                     return 0
                     ;;
                 --execution)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --host)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

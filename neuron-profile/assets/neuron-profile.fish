@@ -26,10 +26,46 @@ end
 
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -s h -l help -d 'Print help'
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "capture" -d 'Run a NEFF and write a trace of it'
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "neff" -d 'Look into a NEFF, take it apart, put it together'
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "ntff" -d 'Look into NTFF traces and the files of inspect runs'
-complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "view" -d 'Show a profile: the tables of a trace, or its metrics'
+complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "view" -d 'Show profiles: store one and serve it, or write its tables or metrics; without files serve what is stored'
+complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "list" -d 'List the stored profiles, latest first'
+complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "delete" -d 'Delete stored profiles'
+complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "tag" -d 'Name and tag a stored profile'
+complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "export" -d 'Write a stored profile in the form of another program'
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s n -l neff -d 'The NEFF to run' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s s -l session-file -d 'Where the trace goes; executions beyond the first and ranks get `_exec_N` and `_rank_R` before the ending' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s m -l multi-input -d 'Inputs of several workers: a text file with a line of such pairs for each' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s i -l collectives-profile-id -d 'The rank that writes a trace, or all' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s r -l collectives-workers-per-node -d 'Workers of this machine, each on cores of its own' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l collectives-worker-count -d 'Workers of all machines' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l collectives-worker-start-id -d 'Rank of the first worker of this machine' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l num-exec -d 'Executions of each worker' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l profile-nth-exec -d 'Trace each N-th execution, 0 for none; there are at least N executions' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s t -l capture-type -d 'What is traced' -r -f -a "profile\t'The device'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l exec-mode -d 'How executions follow each other' -r -f -a "sync\t'Each is waited for'
+async\t'All are queued, then waited for'
+async-wait\t'Each is queued and waited for by itself'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l single-io-threshold -d 'Tensors up to so many bytes keep a buffer of their own' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l save-nth-output -d 'Save the outputs of each N-th execution only' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l io-from -d 'What inputs and outputs are taken from' -r -f -a "neff\t'The NEFF'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l libnrt -d 'The libnrt that --source kernel uses [default: /opt/aws/neuron/lib/libnrt.so.1]' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l source -d 'What to read: kernel, kernel:ROOT, sim:INSTANCE[,name=NAME] or replay:FILE' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l color -d 'When to colour the output; NO_COLOR and CLICOLOR_FORCE are honoured' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'Always'
+never\t'Never'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l ignore-exec-errors -d 'Go on after an execution that ends with an error, such as NaN from inputs of zeros'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l disable-profile -d 'Only run, write no trace'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l enable-dge-notifs -d 'Ask the device to tell what each dynamic DMA moves'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l single-io -d 'Let all tensors share one buffer; here each keeps its own, results and times are the same'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l save-output -d 'Write each output to a raw file of its name'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l save-output-npy -d 'Write each output to a .npy file of its name'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l write-tensors-per-exec -d 'Save the outputs of each execution, as is done anyway'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l check-output-determinism -d 'Compare the outputs of all executions with those of the first; 1 is returned if they differ'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s V -l version -d 'Print version'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and not __fish_seen_subcommand_from info ls cat disasm unpack pack verify run help" -s h -l help -d 'Print help'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and not __fish_seen_subcommand_from info ls cat disasm unpack pack verify run help" -s V -l version -d 'Print version'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and not __fish_seen_subcommand_from info ls cat disasm unpack pack verify run help" -f -a "info" -d 'Show header, inputs and outputs, and programs'
@@ -139,20 +175,57 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and 
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s n -l neff-path -d 'The NEFF that was running' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s s -l session-file -d 'The trace of it; - reads stdin' -r -F
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l output-format -d 'What is written' -r -f -a "json\t'A file of all tables'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l output-format -d 'What is written; parquet goes to the store' -r -f -a "parquet\t'Tables in the store'
+json\t'A file of all tables'
 summary-text\t'Metrics, name and value'
 summary-json\t'Metrics on one line, by the profile\'s id'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l data-path -d 'Directory of the stored profiles; the user\'s data directory if left out ($XDG_DATA_HOME/neuron-profile, else ~/.local/share/neuron-profile)' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l tag -d 'Tag of the stored profile; may be given more than once' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l output-file -d 'Where json goes; - is stdout' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l display-name -d 'Name of the profile; that of the trace if left out' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l execution -d 'Which execution of the trace, from 1' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s p -l port -d 'Port of the viewer; 0 for any that is free' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l host -d 'Address to listen on, to be reached from other machines; then the printed link has a token' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ingest-only -d 'Store the profile and end, serve nothing'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l force -d 'Ingest again what is stored already'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l json-pretty-print -d 'Break the lines of json'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-nc-buf-usage -d 'Leave out how full the memories of a core are, which takes memory with the length of a trace'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s V -l version -d 'Print version'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from neff ntff view help" -f -a "neff" -d 'Look into a NEFF, take it apart, put it together'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from neff ntff view help" -f -a "ntff" -d 'Look into NTFF traces and the files of inspect runs'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from neff ntff view help" -f -a "view" -d 'Show a profile: the tables of a trace, or its metrics'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from neff ntff view help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand list" -l data-path -d 'Directory of the stored profiles; the user\'s data directory if left out ($XDG_DATA_HOME/neuron-profile, else ~/.local/share/neuron-profile)' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand list" -l tag -d 'Only those with this tag; may be given more than once' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand list" -l format -d 'Form of the result' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand list" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand delete" -l data-path -d 'Directory of the stored profiles; the user\'s data directory if left out ($XDG_DATA_HOME/neuron-profile, else ~/.local/share/neuron-profile)' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand delete" -s h -l help -d 'Print help'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand delete" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand tag" -l remove -d 'Tag to take away; may be given more than once' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand tag" -l display-name -d 'New display name' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand tag" -l data-path -d 'Directory of the stored profiles; the user\'s data directory if left out ($XDG_DATA_HOME/neuron-profile, else ~/.local/share/neuron-profile)' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand tag" -s h -l help -d 'Print help'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand tag" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -l format -d 'Form' -r -f -a "parquet\t'The tables as they are stored'
+csv\t'A file for each table'
+json\t'One object of all tables'
+perfetto\t'A trace for ui.perfetto.dev'
+chrome\t'A trace for chrome://tracing and speedscope'
+folded\t'Stacks with their nanoseconds, for flame graphs'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -s o -l output-file -d 'Where it goes: a directory for parquet and csv, a file for others, - for stdout; named after the profile if left out' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -l table -d 'Only this table, for parquet, csv and json; may be given more than once' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -l data-path -d 'Directory of the stored profiles; the user\'s data directory if left out ($XDG_DATA_HOME/neuron-profile, else ~/.local/share/neuron-profile)' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export help" -f -a "capture" -d 'Run a NEFF and write a trace of it'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export help" -f -a "neff" -d 'Look into a NEFF, take it apart, put it together'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export help" -f -a "ntff" -d 'Look into NTFF traces and the files of inspect runs'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export help" -f -a "view" -d 'Show profiles: store one and serve it, or write its tables or metrics; without files serve what is stored'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export help" -f -a "list" -d 'List the stored profiles, latest first'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export help" -f -a "delete" -d 'Delete stored profiles'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export help" -f -a "tag" -d 'Name and tag a stored profile'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export help" -f -a "export" -d 'Write a stored profile in the form of another program'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "info" -d 'Show header, inputs and outputs, and programs'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "ls" -d 'List the members'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "cat" -d 'Write members to stdout'

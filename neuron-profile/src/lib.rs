@@ -32,6 +32,7 @@ enum Command {
     List(profiles::ListArgs),
     Delete(profiles::DeleteArgs),
     Tag(profiles::TagArgs),
+    Export(export::stored::Args),
 }
 
 /// The command line, for man pages and completions.
@@ -54,6 +55,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Command::List(args) => profiles::run_list(&args, &mut out),
         Command::Delete(args) => profiles::run_delete(&args, &mut out),
         Command::Tag(args) => profiles::run_tag(&args, &mut out),
+        Command::Export(args) => export::stored::run(&args, &mut out),
     };
     out.finish(done)
 }

@@ -228,11 +228,60 @@ fn wide(value: usize) -> u64 {
 pub(crate) struct Stream<'s, S: ?Sized> {
     source: &'s S,
     cursors: Vec<Cursor>,
-    /// Time of the next record of each cursor; the largest number at its end.
-    heads: Vec<u64>,
-    /// The cursor that is being drained, and the head of the next one.
-    current: Option<(usize, u64)>,
+    heads: Heads,
     counts: ReadCounts,
+}
+
+/// The cursor whose next record is the earliest: a tree of winners, so that a
+/// record costs as many comparisons as the number of cursors has bits.
+#[derive(Debug, Default)]
+struct Heads {
+    /// Time and cursor: node 1 is the winner of all, node `n` that of `2 n` and
+    /// `2 n + 1`; the second half are the cursors, the largest time at the end
+    /// of one.
+    nodes: Vec<(u64, usize)>,
+}
+
+impl Heads {
+    fn new(heads: impl ExactSizeIterator<Item = u64>) -> Self {
+        let leaves = heads.len().next_power_of_two();
+        let mut nodes = vec![(u64::MAX, usize::MAX); leaves];
+        nodes.extend(heads.zip(0..));
+        nodes.resize(leaves * 2, (u64::MAX, usize::MAX));
+        let mut tree = Self { nodes };
+        for at in (1..leaves).rev() {
+            tree.play(at);
+        }
+        tree
+    }
+
+    /// Of equal times the cursor that comes first wins.
+    fn play(&mut self, at: usize) {
+        if let Some([left, right]) = self.nodes.get(at * 2..).and_then(<[_]>::first_chunk) {
+            let winner = if left.0 <= right.0 { *left } else { *right };
+            if let Some(node) = self.nodes.get_mut(at) {
+                *node = winner;
+            }
+        }
+    }
+
+    fn set(&mut self, cursor: usize, head: u64) {
+        let mut at = self.nodes.len() / 2 + cursor;
+        if let Some(leaf) = self.nodes.get_mut(at) {
+            leaf.0 = head;
+        }
+        at /= 2;
+        while at > 0 {
+            self.play(at);
+            at /= 2;
+        }
+    }
+
+    /// The cursor with the earliest record, if there is one.
+    fn first(&self) -> Option<usize> {
+        let (time, cursor) = self.nodes.get(1)?;
+        (*time != u64::MAX).then_some(*cursor)
+    }
 }
 
 impl<'s, S: ReadAt + ?Sized> Stream<'s, S> {
@@ -248,8 +297,7 @@ impl<'s, S: ReadAt + ?Sized> Stream<'s, S> {
         let mut stream = Self {
             source,
             cursors: Vec::new(),
-            heads: Vec::new(),
-            current: None,
+            heads: Heads::default(),
             counts: ReadCounts::default(),
         };
         for section in sections {
@@ -286,8 +334,8 @@ impl<'s, S: ReadAt + ?Sized> Stream<'s, S> {
         }
         for cursor in &mut stream.cursors {
             cursor.fill(source, &mut stream.counts)?;
-            stream.heads.push(cursor.head());
         }
+        stream.heads = Heads::new(stream.cursors.iter().map(Cursor::head));
         Ok(stream)
     }
 
@@ -297,34 +345,10 @@ impl<'s, S: ReadAt + ?Sized> Stream<'s, S> {
 
     /// The next record; sections with equal times in the order of the file.
     pub(crate) fn next(&mut self) -> Result<Option<Event>, Error> {
-        if self.current.is_none() {
-            self.current = self.earliest();
-        }
-        let Some((index, until)) = self.current else { return Ok(None) };
+        let Some(index) = self.heads.first() else { return Ok(None) };
         let Some(cursor) = self.cursors.get_mut(index) else { return Ok(None) };
         let event = cursor.pop(self.source, &mut self.counts)?;
-        let head = cursor.head();
-        if let Some(place) = self.heads.get_mut(index) {
-            *place = head;
-        }
-        if head >= until {
-            self.current = None;
-        }
+        self.heads.set(index, cursor.head());
         Ok(event)
-    }
-
-    /// The cursor with the smallest head, and the head of the second. Heads lie
-    /// together, since they are looked at for most records.
-    fn earliest(&self) -> Option<(usize, u64)> {
-        let (mut index, mut first, mut second) = (0, u64::MAX, u64::MAX);
-        for (at, head) in self.heads.iter().enumerate() {
-            if *head < first {
-                second = first;
-                (index, first) = (at, *head);
-            } else if *head < second {
-                second = *head;
-            }
-        }
-        (first != u64::MAX).then_some((index, second))
     }
 }

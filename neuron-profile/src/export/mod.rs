@@ -3,6 +3,7 @@
 pub mod json;
 pub mod metrics;
 pub mod rows;
+pub mod stored;
 pub mod tables;
 
 use neuron_core::neff::{Neff, Report};

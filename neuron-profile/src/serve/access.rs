@@ -159,9 +159,12 @@ mod tests {
         assert_eq!(token.len(), 32);
         assert_ne!(access.query(), Access::with_token().unwrap().query());
         let host = (header::HOST, "host.example:3001");
-        assert_eq!(access.allows(&headers(&[host.clone()]), None), Err(NO_TOKEN));
-        assert_eq!(access.allows(&headers(&[host.clone()]), Some(token)), Ok(()));
-        assert_eq!(access.allows(&headers(&[host.clone()]), Some(&token[1..])), Err(NO_TOKEN));
+        assert_eq!(access.allows(&headers(std::slice::from_ref(&host)), None), Err(NO_TOKEN));
+        assert_eq!(access.allows(&headers(std::slice::from_ref(&host)), Some(token)), Ok(()));
+        assert_eq!(
+            access.allows(&headers(std::slice::from_ref(&host)), Some(&token[1..])),
+            Err(NO_TOKEN)
+        );
         let bearer = format!("Bearer {token}");
         let cookie = format!("a=b; {COOKIE}={token}");
         for (name, value) in [(header::AUTHORIZATION, &bearer), (header::COOKIE, &cookie)] {

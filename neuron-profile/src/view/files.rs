@@ -60,7 +60,7 @@ fn copy(mut from: impl Read, name: &str) -> anyhow::Result<File> {
 
 /// Writes a file anew: beside its place, then into it. The umask decides who
 /// may read it.
-pub(super) fn replace(
+pub(crate) fn replace(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> anyhow::Result<()> {

@@ -20,6 +20,7 @@ use crate::output::{self, Exit};
 use crate::profiles::Place;
 use crate::serve::{Listen, serve};
 use files::Trace;
+pub(crate) use files::replace;
 
 /// Show profiles: store one and serve it, or write its tables or metrics; without files serve what is stored
 #[derive(Debug, clap::Args)]

@@ -3,6 +3,7 @@
 mod ls;
 mod monitor;
 mod npu;
+mod profile;
 mod python;
 mod rtd;
 mod stats;
@@ -24,6 +25,8 @@ pub(crate) enum Bench {
     Formats,
     /// The software NeuronCore against NumPy and onnxruntime.
     Npu(npu::Options),
+    /// The profile store on generated traces, against polars and DuckDB.
+    Profile(profile::Options),
     /// neuron-top against htop and bottom: processor time, memory, answers to keys.
     Top(top::Options),
     /// The runtime daemon against a bare tonic server and a Python one.
@@ -43,6 +46,7 @@ pub(crate) fn run(bench: &Bench) -> Result<()> {
         Bench::Ls(options) => ls::run(options),
         Bench::Monitor(options) => monitor::run(options),
         Bench::Npu(options) => npu::run(options),
+        Bench::Profile(options) => profile::run(options),
         Bench::Rtd(options) => rtd::run(options),
         Bench::Top(options) => top::run(options),
         Bench::Formats => {

@@ -89,6 +89,12 @@ fn open(root: &str) -> Result<Profile, Error> {
     store.open(&list.first().unwrap().manifest.id)
 }
 
+/// Processor time of this thread so far.
+fn thread_cpu() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(text.split_whitespace().next().unwrap().parse().unwrap())
+}
+
 struct Random(u64);
 
 impl Random {
@@ -117,20 +123,28 @@ pub(crate) fn read(root: &str, count: usize) -> Value {
     lanes.truncate(12);
     let mut random = Random(7);
     let mut by_zoom = Vec::new();
-    let mut all = Vec::new();
+    let (mut all, mut all_work) = (Vec::new(), Vec::new());
     let mut zoom = 0;
     while total >> zoom >= 1000 {
         let span = total >> zoom;
-        let mut times = Vec::new();
+        let (mut times, mut work) = (Vec::new(), Vec::new());
         for _ in 0..count {
             let start = random.below(total - span + 1);
-            let begin = Instant::now();
+            let (begin, before) = (Instant::now(), thread_cpu());
             let view = profile.viewport(start, start + span, 1000, &lanes).unwrap();
+            work.push(thread_cpu() - before);
             times.push(begin.elapsed());
             assert!(view.columns >= 1000);
         }
         all.extend_from_slice(&times);
-        by_zoom.push(json!([span, ms(&mut times.clone(), 0.5), ms(&mut times, 0.99)]));
+        all_work.extend_from_slice(&work);
+        by_zoom.push(json!([
+            span,
+            ms(&mut times.clone(), 0.5),
+            ms(&mut times, 0.99),
+            ms(&mut work.clone(), 0.5),
+            ms(&mut work, 0.99),
+        ]));
         zoom += 1;
     }
     let mut selections = Vec::new();
@@ -156,6 +170,8 @@ pub(crate) fn read(root: &str, count: usize) -> Value {
         "open_ms": opened.as_secs_f64() * 1e3,
         "viewport_p50_ms": ms(&mut all.clone(), 0.5),
         "viewport_p99_ms": ms(&mut all, 0.99),
+        "viewport_cpu_p50_ms": ms(&mut all_work.clone(), 0.5),
+        "viewport_cpu_p99_ms": ms(&mut all_work, 0.99),
         "selection_p50_ms": ms(&mut selections.clone(), 0.5),
         "selection_p99_ms": ms(&mut selections, 0.99),
         "row_p50_ms": ms(&mut details.clone(), 0.5),

@@ -82,8 +82,11 @@ struct Shared {
 #[derive(Debug)]
 pub struct Stream {
     slots: Vec<u32>,
-    pages: std::cell::RefCell<HashMap<(bool, Vec<u32>), Arc<Shared>>>,
+    pages: std::cell::RefCell<HashMap<Telling, Arc<Shared>>>,
 }
+
+/// Whether a column may be null, and the place of the value of each slot.
+type Telling = (bool, Vec<u32>);
 
 /// Place of a slot without a value.
 const NONE: u32 = u32::MAX;

@@ -98,7 +98,7 @@ impl<'a> Gather<'a> {
     }
 
     fn hand_ran(&mut self, lane: usize) -> Result<(), Stopped> {
-        let Some(rows) = self.ran.get_mut(lane).map(std::mem::take) else { return Ok(()) };
+        let Some(rows) = self.ran.get_mut(lane).map(fresh) else { return Ok(()) };
         self.waiting = self.waiting.saturating_sub(rows.len() * size_of::<Ran>());
         if rows.is_empty() { Ok(()) } else { self.hand(Job::Ran(lane, rows)) }
     }
@@ -106,7 +106,7 @@ impl<'a> Gather<'a> {
     fn hand_moved(&mut self, at: usize) -> Result<(), Stopped> {
         let Some(((core, engine), rows)) = self.moved.get_mut(at) else { return Ok(()) };
         let lane = (*core << 32) | usize::try_from(*engine).unwrap_or(0);
-        let rows = std::mem::take(rows);
+        let rows = fresh(rows);
         self.waiting = self.waiting.saturating_sub(rows.len() * size_of::<Moved>());
         if rows.is_empty() { Ok(()) } else { self.hand(Job::Moved(lane, rows)) }
     }
@@ -151,6 +151,12 @@ impl<'a> Gather<'a> {
         (self.progress)(self.told);
         Ok(())
     }
+}
+
+/// Takes rows and leaves room for as many.
+fn fresh<T>(rows: &mut Vec<T>) -> Vec<T> {
+    let room = Vec::with_capacity(rows.len());
+    std::mem::replace(rows, room)
 }
 
 /// The track of an instruction within its core: products of Tensor have one of

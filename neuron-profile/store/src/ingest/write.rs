@@ -437,19 +437,17 @@ fn close(writer: TableWriter, manifest: &mut Manifest) -> Result<Finished, Error
 /// Rows in order of their starts; the last `stay` wait for the next block.
 fn in_order<T: Copy>(
     waiting: &mut Vec<T>,
-    rows: Vec<T>,
+    mut rows: Vec<T>,
     stay: usize,
     key: impl Fn(&T) -> (u64, u64),
 ) -> Vec<T> {
-    let mut all = std::mem::take(waiting);
-    all.extend_from_slice(&rows);
-    drop(rows);
-    if !all.is_sorted_by_key(&key) {
-        all.sort_by_key(&key);
-    }
-    let keep = all.len().saturating_sub(stay);
-    *waiting = all.split_off(keep);
-    all
+    // Few are appended to many; the sort sees the two runs.
+    rows.append(waiting);
+    rows.sort_by_key(&key);
+    let keep = rows.len().saturating_sub(stay);
+    waiting.extend_from_slice(rows.get(keep..).unwrap_or_default());
+    rows.truncate(keep);
+    rows
 }
 
 /// Sizes of packets, each once, and the rows' places among them.

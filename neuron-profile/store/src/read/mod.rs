@@ -20,7 +20,10 @@ use crate::lanes::{Index, Lane};
 use crate::manifest::{Labels, Manifest};
 use crate::tiles::page::{RowPage, read_pages};
 
-pub use rows::{Condition, Found, Match, Search, objects};
+pub use arrow_array::RecordBatchReader;
+/// Batches of a table.
+pub use parquet::arrow::arrow_reader::ParquetRecordBatchReader as Batches;
+pub use rows::{Condition, Found, Line, Match, Search, objects};
 pub use selection::{LaneSums, NameSum};
 pub use viewport::{Column, LaneView, Viewport};
 

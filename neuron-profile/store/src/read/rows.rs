@@ -349,3 +349,50 @@ fn single(number: f32) -> Value {
 pub fn objects(batch: &RecordBatch) -> impl Iterator<Item = Map<String, Value>> + '_ {
     (0..batch.num_rows()).map(|row| object(batch, row))
 }
+
+/// A row of a batch, field by field.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'b> {
+    batch: &'b RecordBatch,
+    row: usize,
+}
+
+impl<'b> Line<'b> {
+    /// The rows of a batch.
+    pub fn all(batch: &'b RecordBatch) -> impl Iterator<Item = Self> {
+        (0..batch.num_rows()).map(move |row| Self { batch, row })
+    }
+
+    fn column(&self, name: &str) -> Option<&'b dyn Array> {
+        let column = self.batch.column_by_name(name)?.as_ref();
+        (!column.is_null(self.row)).then_some(column)
+    }
+
+    /// A whole number; `None` for null and for columns of another type.
+    pub fn long(&self, name: &str) -> Option<i64> {
+        let column = self.column(name)?;
+        match column.data_type() {
+            DataType::Int64 => Some(column.as_primitive::<Int64Type>().value(self.row)),
+            DataType::Int32 => Some(column.as_primitive::<Int32Type>().value(self.row).into()),
+            _ => None,
+        }
+    }
+
+    /// A real number, in the same way.
+    pub fn real(&self, name: &str) -> Option<f64> {
+        let column = self.column(name)?;
+        match column.data_type() {
+            DataType::Float64 => Some(column.as_primitive::<Float64Type>().value(self.row)),
+            DataType::Float32 => Some(column.as_primitive::<Float32Type>().value(self.row).into()),
+            _ => None,
+        }
+    }
+
+    /// A text, in the same way.
+    pub fn text(&self, name: &str) -> Option<&'b str> {
+        let column = self.column(name)?.as_dictionary_opt::<Int32Type>()?;
+        let place = usize::try_from(column.keys().value(self.row)).ok()?;
+        let texts = column.values().as_string_opt::<i32>()?;
+        (place < texts.len()).then(|| texts.value(place))
+    }
+}

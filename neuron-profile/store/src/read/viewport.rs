@@ -4,7 +4,7 @@
 //! column is one bin of a zoom level and exact; the range is widened to whole
 //! columns. There are at least as many columns as asked for and less than twice
 //! that, plus two. Where columns are finer than the finest level, the events
-//! themselves are read: sixteen times the columns at most, about.
+//! themselves are read: thirty times the columns at most, about.
 
 use super::Profile;
 use crate::error::Error;
@@ -113,7 +113,7 @@ impl Profile {
         // Columns before the level begins come from the events.
         let split = level.map_or(end, |level| (level.from >> shift).clamp(first, end));
         if split > first {
-            self.from_events(lane, shift, first, split, &mut out)?;
+            self.events_view(lane, shift, first, split, &mut out)?;
         }
         let Some(level) = level.filter(|_| split < end) else { return Ok(out) };
         let from = level.pages.partition_point(|page| page.1 <= split);
@@ -143,7 +143,7 @@ impl Profile {
         Ok(out)
     }
 
-    fn from_events(
+    fn events_view(
         &self,
         lane: usize,
         shift: u32,

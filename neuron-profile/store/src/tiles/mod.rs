@@ -1,5 +1,5 @@
 //! Zoom levels: for each lane, bins of 2^k ns for every k from one at which a
-//! bin has some sixteen events up to the length of the profile.
+//! bin has some thirty events up to the length of the profile.
 //!
 //! A bin says how many events begin in it, how long at least one is under way
 //! (exact, also for events that cross bins), and the name that covers most of

@@ -11,7 +11,7 @@ const PAGE: usize = 8 << 10;
 
 /// Events in a bin of the finest level, about (our choice: finer ones cost
 /// bytes, coarser ones time where events are read themselves).
-const EVENTS: u64 = 16;
+const EVENTS: u64 = 32;
 
 /// The coarsest level: 2^46 ns are 19 hours.
 const COARSEST: u32 = 46;
