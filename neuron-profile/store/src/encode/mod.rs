@@ -8,7 +8,11 @@
 //! written by the parquet crate.
 
 pub mod bits;
+mod chunk;
+mod output;
 mod page;
 pub mod table;
+pub mod values;
 
-pub use table::{Cells, Chunk, Dictionary, Pages, Stream, TableWriter, Values};
+pub use table::{Chunk, Pages, TableWriter};
+pub use values::{Cells, Dictionary, Stream, Values};

@@ -1,0 +1,189 @@
+//! One column of a row group: its dictionary and its pages.
+
+use std::io::Write as _;
+
+use parquet::file::metadata::OffsetIndexBuilder;
+use parquet::file::statistics::Statistics;
+use parquet::file::writer::TrackedWrite;
+
+use super::bits;
+use super::output::Out;
+use super::page::{self, Coding};
+use super::table::{PAGE, Pages, long, wide};
+use super::values::{
+    Cells, Dictionary, NONE, Stream, Values, distinct, leveled, one_value, plain_values, presence,
+    statistics,
+};
+use crate::schema::Column;
+
+/// A column chunk being written.
+pub(super) struct Writing<'w> {
+    pub(super) column: &'w Column,
+    pub(super) out: &'w mut TrackedWrite<Out>,
+    pub(super) zstd: &'w mut zstd::bulk::Compressor<'static>,
+    pub(super) buffer: &'w mut Vec<u8>,
+    /// Bytes before compression, with the headers.
+    pub(super) plain: u64,
+    pub(super) dictionary: Option<u64>,
+    pub(super) first: Option<u64>,
+    pub(super) compressed: bool,
+    pub(super) offsets: OffsetIndexBuilder,
+    pub(super) pages: Pages,
+}
+
+pub(super) type Coded = (Coding, Option<Statistics>);
+
+impl Writing<'_> {
+    pub(super) fn values(&mut self, rows: usize, values: Values<'_>) -> std::io::Result<Coded> {
+        match values {
+            Values::Null => self.null(rows),
+            Values::Longs(list) => self.longs(list),
+            Values::Singles(list) => self.singles(list),
+            Values::Long(value) => self.same(rows, &Cells::Longs(vec![Some(value)])),
+            Values::Text(text) => self.same(rows, &Cells::Texts(vec![Some(text.to_owned())])),
+            Values::Indexed(dictionary, stream) => self.indexed(rows, dictionary, stream),
+            Values::Cells(cells) => self.cells(rows, cells),
+        }
+    }
+
+    /// A page whose bytes are as they will lie in the file.
+    fn page(
+        &mut self,
+        plain: usize,
+        packed: &[u8],
+        rows: usize,
+        coding: Coding,
+    ) -> std::io::Result<()> {
+        let at = self.out.bytes_written() as u64;
+        let mut head = Vec::with_capacity(32);
+        page::data(&mut head, plain, packed.len(), rows, coding);
+        self.out.write_all(&head)?;
+        self.out.write_all(packed)?;
+        self.first.get_or_insert(at);
+        self.plain += wide(plain) + wide(head.len());
+        let size = head.len() + packed.len();
+        self.offsets.append_row_count(i64::try_from(rows).unwrap_or(i64::MAX));
+        self.offsets.append_offset_and_size(long(at), i32::try_from(size).unwrap_or(i32::MAX));
+        self.pages.0.push((at, u32::try_from(size).unwrap_or(u32::MAX)));
+        Ok(())
+    }
+
+    fn dictionary(&mut self, cells: &Cells) -> std::io::Result<()> {
+        let at = self.out.bytes_written() as u64;
+        let mut plain = Vec::new();
+        let count = plain_values(self.column.kind, cells, true, &mut plain);
+        let packed = self.zstd.compress(&plain)?;
+        let mut head = Vec::with_capacity(32);
+        page::dictionary(&mut head, plain.len(), packed.len(), count);
+        self.out.write_all(&head)?;
+        self.out.write_all(&packed)?;
+        self.plain += wide(plain.len()) + wide(head.len());
+        self.dictionary = Some(at);
+        self.compressed = true;
+        Ok(())
+    }
+
+    /// Levels of rows that are all there.
+    fn present(&mut self, rows: usize) {
+        self.buffer.clear();
+        if !self.column.required {
+            leveled(self.buffer, |out| bits::run(rows, 1, out));
+        }
+    }
+
+    fn null(&mut self, rows: usize) -> std::io::Result<Coded> {
+        if self.column.required {
+            let text = format!("column {} is never null", self.column.name);
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, text));
+        }
+        let mut bytes = Vec::new();
+        leveled(&mut bytes, |out| bits::run(rows, 0, out));
+        self.page(bytes.len(), &bytes, rows, Coding::Plain)?;
+        Ok((Coding::Plain, statistics(self.column.kind, &Cells::Longs(Vec::new()), rows)))
+    }
+
+    fn longs(&mut self, list: &[i64]) -> std::io::Result<Coded> {
+        for (at, part) in list.chunks(PAGE).enumerate() {
+            self.present(part.len());
+            bits::delta(part, self.buffer);
+            let plain = std::mem::take(self.buffer);
+            // The first page tells whether there is anything to gain.
+            let packed =
+                if at == 0 || self.compressed { Some(self.zstd.compress(&plain)?) } else { None };
+            if at == 0 {
+                let gain =
+                    packed.as_ref().map_or(0, |packed| plain.len().saturating_sub(packed.len()));
+                self.compressed = gain * 12 > plain.len();
+            }
+            match packed.filter(|_| self.compressed) {
+                Some(packed) => self.page(plain.len(), &packed, part.len(), Coding::Delta)?,
+                None => self.page(plain.len(), &plain, part.len(), Coding::Delta)?,
+            }
+            *self.buffer = plain;
+        }
+        let bounds = [list.iter().min(), list.iter().max()].map(Option::<&i64>::copied);
+        Ok((Coding::Delta, statistics(self.column.kind, &Cells::Longs(bounds.to_vec()), 0)))
+    }
+
+    /// Byte 0 of all, then byte 1 of all: what lies beside each other is alike.
+    fn singles(&mut self, list: &[f32]) -> std::io::Result<Coded> {
+        self.compressed = true;
+        for part in list.chunks(PAGE * 8) {
+            self.present(part.len());
+            for byte in 0..4 {
+                self.buffer
+                    .extend(part.iter().map(|v| v.to_le_bytes().get(byte).copied().unwrap_or(0)));
+            }
+            let packed = self.zstd.compress(self.buffer)?;
+            self.page(self.buffer.len(), &packed, part.len(), Coding::Split)?;
+        }
+        Ok((Coding::Split, None))
+    }
+
+    fn same(&mut self, rows: usize, cell: &Cells) -> std::io::Result<Coded> {
+        self.dictionary(cell)?;
+        self.present(rows);
+        self.buffer.push(1);
+        bits::run(rows, 0, self.buffer);
+        let packed = self.zstd.compress(self.buffer)?;
+        self.page(self.buffer.len(), &packed, rows, Coding::Dictionary)?;
+        Ok((Coding::Dictionary, statistics(self.column.kind, cell, 0)))
+    }
+
+    fn indexed(
+        &mut self,
+        rows: usize,
+        dictionary: &Dictionary,
+        stream: &Stream,
+    ) -> std::io::Result<Coded> {
+        let cells = &dictionary.0;
+        if let Some(one) = one_value(cells) {
+            return match one {
+                Some(one) => self.same(rows, &one),
+                None => self.null(rows),
+            };
+        }
+        let (cells, places) = distinct(cells);
+        let whole = !places.contains(&NONE);
+        self.dictionary(&cells)?;
+        let shared = stream.page(!self.column.required, places, self.zstd)?;
+        self.page(shared.plain, &shared.packed, rows, Coding::Dictionary)?;
+        // How many are null is not counted.
+        let statistics = if whole { statistics(self.column.kind, &cells, 0) } else { None };
+        Ok((Coding::Dictionary, statistics))
+    }
+
+    fn cells(&mut self, rows: usize, cells: &Cells) -> std::io::Result<Coded> {
+        self.buffer.clear();
+        let present = presence(cells);
+        if !self.column.required {
+            leveled(self.buffer, |out| bits::levels(present.iter().copied(), out));
+        }
+        plain_values(self.column.kind, cells, false, self.buffer);
+        self.compressed = true;
+        let packed = self.zstd.compress(self.buffer)?;
+        self.page(self.buffer.len(), &packed, rows, Coding::Plain)?;
+        let nulls = present.iter().filter(|present| !**present).count();
+        Ok((Coding::Plain, statistics(self.column.kind, cells, nulls)))
+    }
+}
