@@ -180,7 +180,7 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Time between two questions: firmware measures power once a minute.
-    pub(crate) const PERIOD: Duration = Duration::from_secs(10);
+    pub(crate) const PERIOD: Duration = Duration::from_secs(30);
 
     /// Asks once. A source that fails is told by the frames.
     pub(crate) fn ask(&mut self) {
