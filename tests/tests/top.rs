@@ -266,7 +266,13 @@ fn ended_by(
     terminal.wait("NeuronCore v2 Utilization");
     assert_eq!(terminal.modes().trim(), "1 0 1");
     end(&terminal);
-    let screen = terminal.wait("status=");
+    // Not the line as it was typed: it is there again before the program has
+    // ended, and what is typed then is thrown away.
+    let ended = |screen: &str| {
+        let told = screen.split("status=").skip(1);
+        told.filter_map(|rest| rest.chars().next()).any(|first| first.is_ascii_digit())
+    };
+    let screen = terminal.until("the end", ended);
     assert!(screen.contains(said), "{name}: {screen}");
     assert_eq!(terminal.modes().trim(), "0 1 0", "{name}");
     assert_eq!(terminal.stty("after"), before, "{name}");
