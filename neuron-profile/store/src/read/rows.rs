@@ -122,6 +122,44 @@ impl Profile {
         found.ok_or_else(|| Error::damaged(&self.dir.join(table), "a row group is too short"))
     }
 
+    /// Some rows with all fields that are not null; `wanted` must rise.
+    ///
+    /// # Errors
+    ///
+    /// A table or row that is not there, or cannot be read.
+    pub fn rows(&self, table: &str, wanted: &[u64]) -> Result<Vec<Map<String, Value>>, Error> {
+        let (path, builder) = self.builder(table)?;
+        let mut out = Vec::with_capacity(wanted.len());
+        let mut wanted = wanted.iter().copied().peekable();
+        let mut first = 0;
+        for (at, group) in builder.metadata().row_groups().iter().enumerate() {
+            let end = first + u64::try_from(group.num_rows()).unwrap_or(0);
+            let (mut selection, mut next) = (Vec::new(), first);
+            while let Some(row) = wanted.next_if(|row| *row < end) {
+                let Some(skip) = row.checked_sub(next) else { continue };
+                selection.push(RowSelector::skip(usize::try_from(skip).unwrap_or(usize::MAX)));
+                selection.push(RowSelector::select(1));
+                next = row + 1;
+            }
+            first = end;
+            if selection.is_empty() {
+                continue;
+            }
+            let (_, builder) = self.builder(table)?;
+            let selection = RowSelection::from(selection);
+            let reader = builder.with_row_groups(vec![at]).with_row_selection(selection);
+            let reader = reader.with_batch_size(1024).build().map_err(Error::parquet(&path))?;
+            for batch in reader {
+                let batch = batch.map_err(|error| Error::damaged(&path, error))?;
+                out.extend(objects(&batch));
+            }
+        }
+        match wanted.next() {
+            Some(row) => Err(Error::NoRow { table: table.to_owned(), row, rows: first }),
+            None => Ok(out),
+        }
+    }
+
     /// Calls `each` with batches of `count` rows from `row` on, of these columns
     /// or of all; the rows must lie in one row group.
     ///

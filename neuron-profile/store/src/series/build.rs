@@ -24,6 +24,9 @@ const FEW: u64 = if cfg!(test) { 60 } else { 1 << 16 };
 /// Pages of events of a window in which lanes are read together.
 const WINDOW: usize = 16;
 
+/// The begin of a series without values.
+const NEVER: u64 = u64::MAX;
+
 type Out = TileFile<BufWriter<File>>;
 
 /// Writes `series` and `series.json` into the directory of a profile. `peak` is
@@ -51,17 +54,32 @@ pub(crate) fn build(profile: &Profile, peak: f64) -> Result<(), Error> {
     for (series, mut levels) in index.series.iter_mut().zip(levels) {
         let done = levels.finish(total, &mut out).map_err(Error::io("write", &path))?;
         series.levels = done.into_iter().filter(|level| !level.pages.is_empty()).collect();
-        (series.max, series.first) = (levels.max, levels.first.unwrap_or(0));
+        (series.max, series.first) = (levels.max, levels.first.unwrap_or(NEVER));
     }
-    for at in 0..index.series.len() {
-        let base = index.series.get(at).and_then(|series| series.mean_of);
-        let base = base.and_then(|base| index.series.get(base)).map(|base| (base.max, base.first));
-        if let (Some((max, first)), Some(series)) = (base, index.series.get_mut(at)) {
-            (series.max, series.first) = (max, first);
+    let known: Vec<Series> = index.series.clone();
+    for series in &mut index.series {
+        if let Some(base) = series.mean_of.and_then(|base| known.get(base)) {
+            (series.max, series.first) = (base.max, base.first);
         }
     }
+    index.series = with_values(index.series);
     out.into_inner().flush().map_err(Error::io("write", &path))?;
     write_json(&profile.dir().join("series.json"), &index)
+}
+
+/// Those that have values: a core may lack what another has.
+fn with_values(all: Vec<Series>) -> Vec<Series> {
+    let mut places = Vec::new();
+    let mut kept = 0;
+    for series in &all {
+        places.push(kept);
+        kept += usize::from(series.first != NEVER);
+    }
+    let mut out: Vec<Series> = all.into_iter().filter(|series| series.first != NEVER).collect();
+    for series in &mut out {
+        series.mean_of = series.mean_of.and_then(|base| places.get(base)).copied();
+    }
+    out
 }
 
 /// The finest level; `None` where there are few values.
@@ -104,7 +122,7 @@ fn tables(
         let mut wanted: HashMap<(i64, Option<&str>), Vec<(usize, &Series)>> = HashMap::new();
         for (at, series) in series {
             let Source::Table { id, .. } = &series.source else { continue };
-            let key = (i64::from(series.core), id.as_deref());
+            let key = (i64::from(series.core.unwrap_or(0)), id.as_deref());
             wanted.entry(key).or_default().push((at, series));
         }
         for batch in profile.batches(table)? {

@@ -51,7 +51,7 @@ impl List<'_> {
             stack,
             unit: about.unit.to_owned(),
             description: about.text.to_owned(),
-            core,
+            core: Some(core),
             source,
             mean_of: None,
             max: 0.0,
@@ -202,6 +202,36 @@ impl List<'_> {
         }
     }
 
+    /// What is active on all cores together, for sums over them: a time in which
+    /// two are active counts once.
+    fn all(&mut self) {
+        let engines = |names: &[&str]| -> Vec<usize> {
+            let all = self.profile.lanes().iter().enumerate();
+            let own = all.filter(|(_, lane)| lane.kind == LaneKind::Engine);
+            own.filter(|(_, lane)| names.contains(&lane.name.as_str())).map(|(at, _)| at).collect()
+        };
+        let mut wanted: Vec<(String, Vec<usize>)> = Vec::new();
+        let lanes = self.profile.lanes();
+        if lanes.iter().any(|lane| lane.core > 0) {
+            for (engine, names) in ENGINES {
+                wanted.push((format!("active_{engine}"), engines(names)));
+            }
+            let dma = lanes.iter().enumerate().filter(|(_, lane)| lane.kind == LaneKind::Dma);
+            wanted.push((String::from("dma_active"), dma.map(|(at, _)| at).collect()));
+        }
+        wanted.push((String::from("active"), (0..lanes.len()).collect()));
+        for (id, lanes) in wanted.into_iter().filter(|(_, lanes)| !lanes.is_empty()) {
+            let source = Source::Lanes { lanes, measure: Measure::Active };
+            let (name, text) = ("Active on any core", "Something is under way on one of the cores");
+            self.push(About { id: &id, name, group: "active", unit: "%", text }, 0, source);
+            if let Some(last) = self.out.last_mut() {
+                last.id = format!("{id}.all");
+                last.core = None;
+                last.name = format!("{id}, any core");
+            }
+        }
+    }
+
     fn semaphores(&mut self, core: u32, known: &BTreeMap<(u32, String), ()>) {
         let own = known.keys().filter(|(of, _)| *of == core).enumerate();
         for (place, (_, name)) in own.take(SEMAPHORES) {
@@ -247,5 +277,6 @@ pub(super) fn series(profile: &Profile, peak: f64) -> Result<Vec<Series>, Error>
         list.dma(core);
         list.engines(core, peak);
     }
+    list.all();
     Ok(list.out)
 }

@@ -79,8 +79,8 @@ pub struct Series {
     pub unit: String,
     /// What it says.
     pub description: String,
-    /// Physical core within the logical one.
-    pub core: u32,
+    /// Physical core within the logical one; all if none.
+    pub core: Option<u32>,
     /// Where the values come from.
     pub source: Source,
     /// Number of the series whose mean from 0 on it shows.

@@ -57,7 +57,13 @@ impl Profile {
             Source::Lanes { lanes, measure } => self.lane_steps(lanes, *measure, from, to),
             Source::Table { table, value, by, id } => {
                 let columns = [Some(value), by.as_ref()];
-                self.table_steps(series.core, table, columns, id.as_deref(), (from, to))
+                self.table_steps(
+                    series.core.unwrap_or(0),
+                    table,
+                    columns,
+                    id.as_deref(),
+                    (from, to),
+                )
             }
         }
     }
