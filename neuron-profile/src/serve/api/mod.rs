@@ -3,8 +3,11 @@
 
 mod documents;
 mod events;
+mod kinds;
 mod profiles;
+mod series;
 mod timeline;
+mod trees;
 
 use std::sync::Arc;
 
@@ -31,6 +34,12 @@ pub(super) fn router() -> Router<Shared> {
         .route("/summary", get(profiles::summary))
         .route("/viewport", get(timeline::viewport))
         .route("/selection", get(timeline::selection))
+        .route("/kinds", get(kinds::list))
+        .route("/kinds/{place}", get(kinds::one))
+        .route("/operators", get(trees::operators))
+        .route("/layers", get(trees::layers))
+        .route("/series", get(series::list))
+        .route("/series/data", get(series::data))
         .route("/tables", get(events::tables))
         .route("/tables/{table}", get(events::rows))
         .route("/events/{table}/{row}", get(events::one))
