@@ -7,7 +7,7 @@ const row = (key: string, height: number, pinned = false): Row => ({
   kind: "lane",
   label: key,
   lanes: [],
-  series: null,
+  series: [],
   core: 0,
   rank: 0,
   height,

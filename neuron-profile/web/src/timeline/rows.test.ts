@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { SeriesInfo } from "../api/series";
 import type { Lane } from "../api/types";
-import { type RowSettings, allRows, moved, shownRows } from "./rows";
+import { type RowSettings, type Series, allRows, moved, shownRows } from "./rows";
 
 const settings: RowSettings = {
   hiddenRows: [],
@@ -11,6 +10,7 @@ const settings: RowSettings = {
   groupBy: "kind",
   expandedDma: true,
   shownSeries: null,
+  semaphores: [],
   layerRows: false,
 };
 
@@ -26,8 +26,15 @@ const lane = (name: string, core: number, kind = "engine"): Lane => ({
   start_ns: 0,
   end_ns: 1,
 });
-const series = (id: string, name: string): SeriesInfo =>
-  ({ id, name, unit: "-", max: 1, group: "", description: "" }) as SeriesInfo;
+const series = (id: string, name: string, more: Partial<Series> = {}): Series => ({
+  id,
+  name,
+  unit: "",
+  max: 1,
+  group: "",
+  description: "",
+  ...more,
+});
 
 // In the order of the store: by core, engines before DMA engines.
 const engines = ["GpSimd", "Scalar", "Sync", "Tensor", "TensorMatrix", "Vector"];
@@ -95,6 +102,31 @@ describe("rows", () => {
     expect(folded.slice(0, 2).map((row) => row.label)).toEqual(["DMA ×2(nc1)", "DMA ×2(nc0)"]);
     expect(folded[1]!.lanes).toEqual(lanes.filter((l) => l.core === 0 && l.kind === "dma").map((l) => l.number));
     expect(folded.length).toBe(14);
+  });
+
+  it("of series that are stacked are one, as those of the semaphores that are chosen", () => {
+    const of = (id: string, group: string, stack: string | null, core = 0) => series(id, id, { group, stack, core });
+    const all = [
+      of("sbuf.0.0", "sbuf", "sbuf.0"),
+      of("sbuf.32.0", "sbuf", "sbuf.0"),
+      of("sbuf.avg.0", "sbuf", null),
+      of("semaphore.3.0", "semaphore", null),
+      of("semaphore.9.0", "semaphore", null),
+      of("active_tensor.0", "active", null),
+      of("mfu.0", "utilisation", null),
+      of("tensor_matrix.0", "utilisation", null),
+    ];
+    const rows = shownRows([], all, settings);
+    expect(rows.map((row) => [row.label, row.series.map((one) => one.id)])).toEqual([
+      ["State Buffer Usage", ["sbuf.0.0", "sbuf.32.0"]],
+      ["semaphore.3.0", ["semaphore.3.0"]],
+      ["tensor_matrix.0", ["tensor_matrix.0"]],
+      ["mfu.0", ["mfu.0"]],
+    ]);
+    const two = shownRows([], all, { ...settings, semaphores: ["semaphore.9.0", "semaphore.3.0"] });
+    expect(two[1]!.series.map((one) => one.id)).toEqual(["semaphore.3.0", "semaphore.9.0"]);
+    const chosen = shownRows([], all, { ...settings, shownSeries: ["active_tensor.0"] });
+    expect(chosen.map((row) => row.label)).toEqual(["active_tensor.0"]);
   });
 
   it("keep a person's order, hiding, height and group", () => {

@@ -13,8 +13,16 @@ export interface RowSettings {
   readonly groupBy: "kind" | "core" | "none";
   readonly expandedDma: boolean;
   readonly shownSeries: readonly string[] | null;
+  readonly semaphores: readonly string[];
   readonly layerRows: boolean;
 }
+
+/** A series with what newer servers say of it. */
+export type Series = SeriesInfo & {
+  readonly core?: number | null;
+  /** Series with the same one are drawn stacked, in one row. */
+  readonly stack?: string | null;
+};
 
 export interface Row {
   /** `lane:NAME/CORE`, `lanes:NAME/CORE` for several in one, `series:ID`: the same in all profiles. */
@@ -23,7 +31,8 @@ export interface Row {
   readonly label: string;
   /** Numbers of the lanes that are drawn in it. */
   readonly lanes: readonly number[];
-  readonly series: SeriesInfo | null;
+  /** Series that are drawn in it, from the bottom of the stack. */
+  readonly series: readonly Series[];
   readonly core: number | null;
   /** Place of its kind in the guide's order. */
   readonly rank: number;
@@ -75,7 +84,15 @@ export function rankOf(name: string): number {
 }
 
 export const laneKey = (lane: Lane): string => `lane:${lane.name}/${lane.core}`;
-export const seriesKey = (series: SeriesInfo): string => `series:${series.id}`;
+export const seriesKey = (series: Series): string => `series:${rowName(series)}`;
+
+/** Series of one row: those of a stack, the semaphores of a core, else one alone. */
+function rowName(series: Series): string {
+  if (series.stack) return series.stack;
+  const core = coreOf(series);
+  if (series.group === "semaphore") return core === null ? "semaphore" : `semaphore.${core}`;
+  return series.id;
+}
 
 const isDma = (lane: Lane): boolean => lane.kind === "dma";
 
@@ -87,16 +104,46 @@ function height(key: string, usual: number, settings: RowSettings): number {
   return Math.min(Math.max(Math.round(wanted), LEAST_HEIGHT), MOST_HEIGHT);
 }
 
-/** The core that a series belongs to, where its id or name says so: `(nc1)`, `core 1`, `.../1`. */
-function coreOf(series: SeriesInfo): number | null {
-  const given = (series as { core?: unknown }).core;
-  if (typeof given === "number") return given;
+/** The core that a series belongs to, where the server, its id or its name says so. */
+function coreOf(series: Series): number | null {
+  if (series.core !== undefined) return series.core;
   const found = /\(nc(\d+)\)|core[ _-]?(\d+)/i.exec(series.name) ?? /(?:nc|core)[-_.]?(\d+)/i.exec(series.id);
   return found ? Number(found[1] ?? found[2]) : null;
 }
 
+/** Places of groups in the guide's order, and what a row of several series is called. */
+const GROUPS: Readonly<Record<string, readonly [number, string]>> = {
+  sbuf: [11, "State Buffer Usage"],
+  psum: [12, "PSUM Usage"],
+  throttling: [14, "Throttling"],
+  semaphore: [15, "Semaphore"],
+  pending_dma: [16, "Pending DMA Count"],
+  dma_throughput: [18, "DMA Throughput"],
+  active: [18.6, "Active"],
+};
+
+function seriesRank(series: Series): number {
+  const group = GROUPS[series.group]?.[0];
+  if (group !== undefined) return group + (/cumulative/i.test(series.id) ? 0 : 0.25);
+  const own = rankOf(series.id.replace(/_/g, " "));
+  return own === 10.5 ? rankOf(series.name) : own;
+}
+
+/** Series that say again what a stack says, or what the lanes show: drawn only when asked for by name. */
+const quiet = (series: Series): boolean => series.group === "active" || /\bavg\b/.test(series.id);
+
+/** The semaphores that are drawn: those that were chosen, else the first of each core. */
+function wantedSemaphores(all: readonly Series[], chosen: readonly string[]): ReadonlySet<string> {
+  const own = all.filter((one) => one.group === "semaphore");
+  const named = own.filter((one) => chosen.includes(one.id) || chosen.includes(one.name));
+  if (named.length > 0) return new Set(named.map((one) => one.id));
+  const first = new Map<number | null, string>();
+  for (const one of own) if (!first.has(coreOf(one))) first.set(coreOf(one), one.id);
+  return new Set(first.values());
+}
+
 /** All rows of a profile, hidden ones too, as they stand. */
-export function allRows(lanes: readonly Lane[], series: readonly SeriesInfo[], settings: RowSettings): Row[] {
+export function allRows(lanes: readonly Lane[], series: readonly Series[], settings: RowSettings): Row[] {
   const several = new Set(lanes.map((lane) => lane.core)).size > 1;
   const suffix = (core: number) => (several ? `(nc${core})` : "");
   const pinned = new Set(settings.pinnedRows);
@@ -113,7 +160,7 @@ export function allRows(lanes: readonly Lane[], series: readonly SeriesInfo[], s
       kind: "lane",
       label: lane.name.includes("(nc") ? lane.name : `${lane.name}${suffix(lane.core)}`,
       lanes: [lane.number],
-      series: null,
+      series: [],
       core: lane.core,
       rank: lane.kind === "layer" ? 1 : rankOf(lane.name),
       height: height(key, LANE_HEIGHT, settings),
@@ -127,25 +174,35 @@ export function allRows(lanes: readonly Lane[], series: readonly SeriesInfo[], s
       kind: "lanes",
       label: `DMA ×${all.length}${suffix(core)}`,
       lanes: all.map((lane) => lane.number),
-      series: null,
+      series: [],
       core,
       rank: 3,
       height: height(key, LANE_HEIGHT + 6, settings),
       pinned: pinned.has(key),
     });
   }
+  const semaphores = wantedSemaphores(series, settings.semaphores);
+  const wanted = settings.shownSeries && new Set(settings.shownSeries);
+  const together = new Map<string, Series[]>();
   for (const one of series) {
+    if (wanted ? !wanted.has(one.id) : quiet(one)) continue;
+    if (one.group === "semaphore" && !wanted && !semaphores.has(one.id)) continue;
     const key = seriesKey(one);
+    together.set(key, [...(together.get(key) ?? []), one]);
+  }
+  for (const [key, all] of together) {
+    const one = all[0]!;
     const core = coreOf(one);
-    const told = core === null || !several || /nc\d|core ?\d/i.test(one.name);
+    const name = all.length > 1 ? (GROUPS[one.group]?.[1] ?? one.name) : one.name;
+    const told = core === null || !several || /nc ?\d|core ?\d/i.test(name);
     rows.push({
       key,
       kind: "series",
-      label: told ? one.name : `${one.name}${suffix(core)}`,
+      label: told ? name : `${name}${suffix(core)}`,
       lanes: [],
-      series: one,
+      series: all,
       core,
-      rank: rankOf(one.name) === 10.5 ? rankOf(one.id) : rankOf(one.name),
+      rank: seriesRank(one),
       height: height(key, SERIES_HEIGHT, settings),
       pinned: pinned.has(key),
     });
@@ -176,13 +233,11 @@ function inOrder(rows: Row[], settings: RowSettings): Row[] {
 }
 
 /** The rows that are drawn, from top to bottom. */
-export function shownRows(lanes: readonly Lane[], series: readonly SeriesInfo[], settings: RowSettings): Row[] {
+export function shownRows(lanes: readonly Lane[], series: readonly Series[], settings: RowSettings): Row[] {
   const hidden = new Set(settings.hiddenRows);
-  const wanted = settings.shownSeries && new Set(settings.shownSeries);
   return allRows(lanes, series, settings).filter((row) => {
     if (hidden.has(row.key)) return false;
-    if (row.rank === 1 && row.kind === "lane" && !settings.layerRows) return false;
-    return !(row.series && wanted && !wanted.has(row.series.id));
+    return row.rank !== 1 || settings.layerRows;
   });
 }
 
