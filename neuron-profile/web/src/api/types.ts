@@ -40,8 +40,10 @@ export interface Lane {
 
 export interface Profile extends Entry {
   lanes: Lane[];
-  /** Names of events; a column of the viewport names its place here. */
+  /** Names of the first kinds of events; a column of the viewport names its place here. */
   names: string[];
+  /** How many kinds there are. */
+  kinds?: number;
   tables: Record<string, { rows: number }>;
   absent: Record<string, string> | string[];
   notes: string[];
@@ -78,9 +80,15 @@ export interface Rows {
 export interface Dependence {
   id: Value;
   table: string;
-  row?: number;
+  row?: number | null;
   dependency_type: string | null;
   gap_time: number | null;
+  lane?: number | null;
+  engine?: string | null;
+  opcode?: string | null;
+  pc?: number | null;
+  start_ts?: number | null;
+  end_ts?: number | null;
   [other: string]: Value | undefined;
 }
 
@@ -89,6 +97,7 @@ export interface EventDetail {
   row: number;
   fields: Fields;
   columns: Column[];
+  lane?: number | null;
   predecessors: Dependence[];
   successors: Dependence[];
 }
