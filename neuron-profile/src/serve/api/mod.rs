@@ -4,6 +4,7 @@
 mod documents;
 mod events;
 mod profiles;
+mod spans;
 mod timeline;
 
 use std::sync::Arc;
@@ -30,6 +31,7 @@ pub(super) fn router() -> Router<Shared> {
         .route("/", patch(profiles::rename).get(profiles::one).delete(profiles::delete))
         .route("/summary", get(profiles::summary))
         .route("/viewport", get(timeline::viewport))
+        .route("/spans", get(spans::spans))
         .route("/selection", get(timeline::selection))
         .route("/tables", get(events::tables))
         .route("/tables/{table}", get(events::rows))

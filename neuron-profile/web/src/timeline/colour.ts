@@ -108,7 +108,7 @@ const TONES: Readonly<Record<Shade, readonly (readonly [number, number])[]>> = {
   light: [
     [0.6, 0.14],
     [0.52, 0.15],
-    [0.66, 0.12],
+    [0.64, 0.12],
   ],
 };
 
@@ -142,7 +142,7 @@ export const nameless = (shade: Shade): Packed =>
 /** Black or white, whatever is read better on the colour. */
 export function inkOn(colour: Packed): string {
   const on = unpack(colour);
-  const dark = { r: 16, g: 21, b: 26 };
+  // Plain black: one of the two has 4.58 at least on any colour, a softer black has not.
   const light = { r: 255, g: 255, b: 255 };
-  return contrast(on, dark) >= contrast(on, light) ? "#10151a" : "#ffffff";
+  return contrast(on, { r: 0, g: 0, b: 0 }) >= contrast(on, light) ? "#000000" : "#ffffff";
 }

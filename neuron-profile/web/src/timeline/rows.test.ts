@@ -32,6 +32,8 @@ const series = (id: string, name: string, more: Partial<Series> = {}): Series =>
   unit: "",
   max: 1,
   group: "",
+  core: null,
+  stack: null,
   description: "",
   ...more,
 });

@@ -17,12 +17,7 @@ export interface RowSettings {
   readonly layerRows: boolean;
 }
 
-/** A series with what newer servers say of it. */
-export type Series = SeriesInfo & {
-  readonly core?: number | null;
-  /** Series with the same one are drawn stacked, in one row. */
-  readonly stack?: string | null;
-};
+export type Series = SeriesInfo;
 
 export interface Row {
   /** `lane:NAME/CORE`, `lanes:NAME/CORE` for several in one, `series:ID`: the same in all profiles. */
@@ -106,7 +101,7 @@ function height(key: string, usual: number, settings: RowSettings): number {
 
 /** The core that a series belongs to, where the server, its id or its name says so. */
 function coreOf(series: Series): number | null {
-  if (series.core !== undefined) return series.core;
+  if (typeof series.core === "number") return series.core;
   const found = /\(nc(\d+)\)|core[ _-]?(\d+)/i.exec(series.name) ?? /(?:nc|core)[-_.]?(\d+)/i.exec(series.id);
   return found ? Number(found[1] ?? found[2]) : null;
 }
@@ -125,6 +120,7 @@ const GROUPS: Readonly<Record<string, readonly [number, string]>> = {
 function seriesRank(series: Series): number {
   const group = GROUPS[series.group]?.[0];
   if (group !== undefined) return group + (/cumulative/i.test(series.id) ? 0 : 0.25);
+  if (/^tensor_matrix/.test(series.id)) return 19;
   const own = rankOf(series.id.replace(/_/g, " "));
   return own === 10.5 ? rankOf(series.name) : own;
 }

@@ -61,7 +61,7 @@ describe("quantities", () => {
   });
 
   it("writes values of series", () => {
-    expect(quantity(699_050, "B")).toBe("699.1 kB");
+    expect(quantity(699_051, "B")).toBe("699.1 kB");
     expect(quantity(0.975, "share")).toBe("97.5 %");
     expect(quantity(36.25e9, "B/s")).toBe("36.25 GB/s");
     expect(quantity(12, "-")).toBe("12");

@@ -1,5 +1,6 @@
 // What a tile holds: columns of lanes, the events themselves where they are few, columns of series.
 
+import type { SeriesColumns } from "../api/series";
 import type { LaneColumns } from "../api/wire";
 
 /** Events of a lane that are under way in the tile, in the order of the table. Arrays have the same length. */
@@ -35,16 +36,6 @@ export interface MergedColumns {
   /** The lane that is busiest in the column, and its row there. */
   readonly lane: Uint32Array;
   readonly rows: Float64Array;
-}
-
-/** Columns of a series that have a value. */
-export interface SeriesColumns {
-  readonly id: string;
-  readonly count: number;
-  readonly min: Float64Array;
-  readonly max: Float64Array;
-  readonly mean: Float64Array;
-  readonly columns: Uint32Array;
 }
 
 export interface SeriesTile {
