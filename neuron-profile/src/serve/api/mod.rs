@@ -6,6 +6,7 @@ mod events;
 mod kinds;
 mod profiles;
 mod series;
+mod spans;
 mod timeline;
 mod trees;
 
@@ -33,6 +34,7 @@ pub(super) fn router() -> Router<Shared> {
         .route("/", patch(profiles::rename).get(profiles::one).delete(profiles::delete))
         .route("/summary", get(profiles::summary))
         .route("/viewport", get(timeline::viewport))
+        .route("/spans", get(spans::spans))
         .route("/selection", get(timeline::selection))
         .route("/kinds", get(kinds::list))
         .route("/kinds/{place}", get(kinds::one))
