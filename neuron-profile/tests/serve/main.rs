@@ -7,6 +7,7 @@ mod search;
 mod series;
 mod server;
 mod trees;
+mod viewer;
 mod wire;
 
 #[path = "../support/neff.rs"]

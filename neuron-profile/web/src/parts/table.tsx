@@ -83,7 +83,8 @@ export function DataTable<T>(props: Props<T>) {
           id: column.id,
           accessorFn: (one) => column.value(one.row) ?? undefined,
           header: column.title,
-          size: column.width ?? (column.right ? 96 : 160),
+          // A head is read whole: its letters, the arrow and the padding.
+          size: Math.max(column.width ?? (column.right ? 80 : 160), column.title.length * 7 + 28),
           minSize: 40,
           sortUndefined: "last",
           sortDescFirst: column.right === true,
@@ -134,7 +135,9 @@ export function DataTable<T>(props: Props<T>) {
   });
   const byId = useMemo(() => new Map(columns.map((column) => [column.id, column])), [columns]);
   const headers = table.getHeaderGroups()[0]?.headers ?? [];
-  const template = headers.map((header, i) => (i === headers.length - 1 ? `minmax(${header.getSize()}px,1fr)` : `${header.getSize()}px`)).join(" ");
+  // A text that stands last has the rest of the width; numbers stay where they are.
+  const lastIsText = byId.get(headers[headers.length - 1]?.column.id ?? "")?.right !== true;
+  const template = headers.map((header, i) => (lastIsText && i === headers.length - 1 ? `minmax(${header.getSize()}px,1fr)` : `${header.getSize()}px`)).join(" ");
   const width = headers.reduce((total, header) => total + header.getSize(), 0);
   const at = Math.min(active, shown.length - 1);
 
