@@ -32,7 +32,8 @@ describe("names from outside", () => {
     await list.page.getByText("<b>tag</b>").waitFor();
     await list.close();
     const viewer = await Viewer.open(browser, server.url(`/profile/${id}`));
-    await viewer.page.getByText(name).first().waitFor();
+    // The bar cuts the middle out of a long name.
+    await viewer.page.getByText(name.slice(0, 30)).first().waitFor();
     expect(await viewer.page.title()).toContain("<img");
     expect(await viewer.page.locator("img").count()).toBe(0);
     await viewer.close();

@@ -188,7 +188,7 @@ describe("a profile", () => {
     await viewer.page.getByRole("button", { name: /^Redo: rename/ }).click();
     await widget.getByText("begin <b>here</b>").first().waitFor();
 
-    await widget.getByRole("button", { name: "Sets of annotations" }).click();
+    await widget.getByRole("button", { name: /^Sets of annotations/ }).click();
     await widget.getByRole("button", { name: "Save as …" }).click();
     await viewer.page.getByRole("dialog").getByRole("textbox").fill("my set");
     await viewer.page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
@@ -205,12 +205,12 @@ describe("a profile", () => {
     const viewer = await open("moe-dge");
     await viewer.widget("Operator Table").locator(".grid-row").first().waitFor();
     await viewer.add("Flame View");
-    await viewer.page.getByRole("button", { name: "Layouts" }).click();
+    await viewer.page.getByRole("button", { name: /^Layouts/ }).click();
     await viewer.page.getByRole("button", { name: "Save as …" }).click();
     await viewer.page.getByRole("dialog").getByRole("textbox").fill("with flames");
     await viewer.page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
     await expect.poll(async () => (await server.get<{ names: string[] }>("/documents/layouts")).names).toEqual(["with flames"]);
-    await viewer.page.getByRole("button", { name: "Layouts" }).click();
+    await viewer.page.getByRole("button", { name: /^Layouts/ }).click();
     await viewer.page.getByRole("button", { name: "Timeline", exact: true }).click();
     await viewer.widget("Operator Table").waitFor({ state: "detached" });
     await viewer.page.getByRole("button", { name: /^Undo: load layout/ }).click();
@@ -219,7 +219,7 @@ describe("a profile", () => {
     // Another profile, another browser: the layout is the server's.
     const other = await open("attn-tkg", "#l=with+flames");
     await other.page.getByRole("tab", { name: "Flame View" }).waitFor();
-    await other.page.getByRole("button", { name: "Layouts" }).click();
+    await other.page.getByRole("button", { name: /^Layouts/ }).click();
     await other.page.getByRole("button", { name: "Delete layout with flames" }).click();
     await other.page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await expect.poll(async () => (await server.get<{ names: string[] }>("/documents/layouts")).names).toEqual([]);

@@ -176,7 +176,8 @@ export function DataTable<T>(props: Props<T>) {
     step();
   };
   const save = () => {
-    const visible = headers.flatMap((header) => byId.get(header.column.id) ?? []);
+    const shownIds = new Set(headers.map((header) => header.column.id));
+    const visible = columns.filter((column) => column.title !== "" && (column.always || shownIds.has(column.id)));
     const order = isTree ? flat(data).map(({ row }) => row) : shown.map((row) => row.original.row);
     const text = csv(
       visible.map((column) => column.id),
