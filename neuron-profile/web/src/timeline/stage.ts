@@ -248,6 +248,9 @@ export class Stage {
     this.canvases.draw(this.list, this.axis, this.theme.background, css(this.theme.background));
     this.frame = frame;
     this.look = true;
+    if (this.times.firstPaint === null && lanes.some((lane) => this.data.pieces(lane).length > 0)) {
+      this.times.firstPaint = performance.now();
+    }
     const { settled, legend, entries } = this.ui.getState();
     if (settled !== this.data.settled) this.ui.setState({ settled: this.data.settled });
     if (legend || entries.length > 0) this.ui.setState({ entries: legend ? legendOf(frame, this.scheme) : [] });
@@ -320,6 +323,9 @@ export class Stage {
     say();
     this.redraw();
   }
+
+  /** Shows a range, for tests and measurements. */
+  readonly show = (from: number, to: number): void => useView.getState().zoomTo(from, to, { record: true });
 
   get device(): string {
     return `${this.canvases.renderer?.kind ?? "none"}: ${this.canvases.renderer?.device ?? ""}`;

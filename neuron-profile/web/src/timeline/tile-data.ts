@@ -53,8 +53,8 @@ export interface MatchTile {
   readonly lanes: ReadonlyMap<number, Uint32Array>;
 }
 
-/** Events of a lane in a tile up to which they are drawn one by one: every fourth pixel one, or fewer. */
-export const FEW_EVENTS = 256;
+/** Events of a lane in a tile up to which they are drawn one by one: one for every pixel or two. */
+export const FEW_EVENTS = 512;
 
 export function laneTile(
   start: number,
