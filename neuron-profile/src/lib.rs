@@ -1,5 +1,6 @@
 //! Looks into NEFF and NTFF files, and makes profiles of them.
 
+pub mod analysis;
 pub mod capture;
 pub mod export;
 pub mod neff;

@@ -4,27 +4,73 @@
 //! ```text
 //! head    u32 "NVT1", u32 lanes, u32 columns, u32 0, u64 start ns, u64 ns of a column
 //! lane    u32 number, u32 count n, then five arrays of n:
-//!         u64 row, u64 busy ns, u32 column, u32 events that begin, u32 name,
+//!         u64 row, u64 busy ns, u32 column, u32 events that begin, u32 kind,
 //!         and 4 bytes of padding where n is odd
 //! ```
+//!
+//! Series and matches of a search have the same head, see HTTP.md.
 
-use profile_store::read::Viewport;
+use profile_store::read::{Columns, Viewport};
+use profile_store::series::SeriesView;
 
-/// The first bytes.
-const MAGIC: &[u8; 4] = b"NVT1";
+/// The first bytes of a viewport, of series, and of matches of a search.
+const TILES: &[u8; 4] = b"NVT1";
+const SERIES: &[u8; 4] = b"NVS1";
+const MATCHES: &[u8; 4] = b"NVM1";
+
+fn word(number: usize) -> [u8; 4] {
+    u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes()
+}
+
+/// What all begin with.
+fn head(out: &mut Vec<u8>, magic: &[u8; 4], parts: usize, columns: u32, start: u64, column: u64) {
+    out.extend(magic);
+    out.extend(word(parts));
+    out.extend(columns.to_le_bytes());
+    out.extend(0_u32.to_le_bytes());
+    out.extend(start.to_le_bytes());
+    out.extend(column.to_le_bytes());
+}
+
+/// Series as bytes.
+pub(super) fn series(view: &SeriesView) -> Vec<u8> {
+    let size = view.series.iter().map(|columns| 12 + 28 * columns.len()).sum::<usize>();
+    let mut out = Vec::with_capacity(32 + size);
+    let of = &view.columns;
+    head(&mut out, SERIES, view.series.len(), of.columns, of.start, 1 << of.shift);
+    for (place, columns) in view.series.iter().enumerate() {
+        out.extend(word(place));
+        out.extend(word(columns.len()));
+        columns.iter().for_each(|column| out.extend(column.min.to_le_bytes()));
+        columns.iter().for_each(|column| out.extend(column.max.to_le_bytes()));
+        columns.iter().for_each(|column| out.extend(column.mean.to_le_bytes()));
+        columns.iter().for_each(|column| out.extend(column.at.to_le_bytes()));
+        if columns.len() % 2 == 1 {
+            out.extend([0; 4]);
+        }
+    }
+    out
+}
+
+/// Columns with a match by lane: which, and how many begin in it.
+pub(super) fn matches(of: &Columns, lanes: &[(usize, Vec<(u32, u32)>)]) -> Vec<u8> {
+    let mut out = Vec::new();
+    head(&mut out, MATCHES, lanes.len(), of.columns, of.start, 1 << of.shift);
+    for (lane, columns) in lanes {
+        out.extend(word(*lane));
+        out.extend(word(columns.len()));
+        columns.iter().for_each(|(at, _)| out.extend(at.to_le_bytes()));
+        columns.iter().for_each(|(_, count)| out.extend(count.to_le_bytes()));
+    }
+    out
+}
 
 /// A viewport as bytes.
 pub(super) fn viewport(view: &Viewport) -> Vec<u8> {
     let counts = view.lanes.iter().map(|lane| lane.columns.len());
     let size = 32 + counts.map(|count| 8 + 28 * count + 4).sum::<usize>();
     let mut out = Vec::with_capacity(size);
-    let word = |number: usize| u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes();
-    out.extend(MAGIC);
-    out.extend(word(view.lanes.len()));
-    out.extend(view.columns.to_le_bytes());
-    out.extend(0_u32.to_le_bytes());
-    out.extend(view.start.to_le_bytes());
-    out.extend(view.column_ns.to_le_bytes());
+    head(&mut out, TILES, view.lanes.len(), view.columns, view.start, view.column_ns);
     for lane in &view.lanes {
         out.extend(word(lane.lane));
         out.extend(word(lane.columns.len()));

@@ -9,7 +9,7 @@ use profile_store::Profile;
 use profile_store::read::{Condition, Match, Search};
 use profile_store::schema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{Shared, with_profile};
 use crate::serve::answer::Trouble;
@@ -179,12 +179,10 @@ async fn found(
 ) -> Result<Json<Value>, Trouble> {
     let value = with_profile(shared, id, move |profile| {
         let found = profile.search(&asked.search(table.clone()))?;
-        let row = |row: &u64| -> Result<Map<String, Value>, Trouble> {
-            let mut fields = profile.row(&table, *row)?;
+        let mut rows = profile.rows(&table, &found.rows)?;
+        for (fields, row) in rows.iter_mut().zip(&found.rows) {
             fields.insert("row".to_owned(), json!(row));
-            Ok(fields)
-        };
-        let rows: Vec<_> = found.rows.iter().map(row).collect::<Result<_, _>>()?;
+        }
         let next = found.rows.last().filter(|_| found.more).map(|last| last + 1);
         Ok(json!({ "table": table, "rows": rows, "next": next }))
     });

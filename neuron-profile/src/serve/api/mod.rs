@@ -3,9 +3,12 @@
 
 mod documents;
 mod events;
+mod kinds;
 mod profiles;
+mod series;
 mod spans;
 mod timeline;
+mod trees;
 
 use std::sync::Arc;
 
@@ -33,6 +36,12 @@ pub(super) fn router() -> Router<Shared> {
         .route("/viewport", get(timeline::viewport))
         .route("/spans", get(spans::spans))
         .route("/selection", get(timeline::selection))
+        .route("/kinds", get(kinds::list))
+        .route("/kinds/{place}", get(kinds::one))
+        .route("/operators", get(trees::operators))
+        .route("/layers", get(trees::layers))
+        .route("/series", get(series::list))
+        .route("/series/data", get(series::data))
         .route("/tables", get(events::tables))
         .route("/tables/{table}", get(events::rows))
         .route("/events/{table}/{row}", get(events::one))

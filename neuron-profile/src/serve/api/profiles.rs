@@ -1,14 +1,15 @@
 //! Profiles: which there are, what each is, its metrics, its name.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use profile_store::disk::Entry;
 use profile_store::read::objects;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Shared, blocking, documents, with_profile};
+use super::{Shared, blocking, documents, kinds, with_profile};
+use crate::analysis::region::metrics;
 use crate::serve::answer::Trouble;
 
 /// Letters of a name at most (profiler.md §3.14), and of a tag.
@@ -68,7 +69,9 @@ pub(super) async fn one(
         let of = Entry { manifest: profile.manifest().clone(), labels: profile.labels().clone() };
         let mut value = entry(&of);
         value["lanes"] = lanes.collect();
-        value["names"] = json!(profile.names());
+        let names = profile.names().iter().take(kinds::USUAL).map(|name| kinds::cut(name));
+        value["names"] = names.collect();
+        value["kinds"] = json!(profile.names().len());
         value["tables"] = json!(profile.manifest().tables);
         value["absent"] = json!(profile.manifest().absent);
         value["notes"] = json!(profile.manifest().notes);
@@ -77,11 +80,26 @@ pub(super) async fn one(
     value.await.map(Json)
 }
 
+/// A region.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Region {
+    from: Option<u64>,
+    to: Option<u64>,
+}
+
 pub(super) async fn summary(
     State(shared): State<Shared>,
     Path(id): Path<String>,
+    Query(region): Query<Region>,
 ) -> Result<Json<Value>, Trouble> {
-    let value = with_profile(shared, id, |profile| {
+    let value = with_profile(shared, id, move |profile| {
+        if region.from.is_some() || region.to.is_some() {
+            let (from, to) =
+                (region.from.unwrap_or(0), region.to.unwrap_or(profile.manifest().total_ns));
+            let metrics = metrics(profile, from, to)?;
+            return Ok(json!({ "from": from, "to": to, "metrics": metrics }));
+        }
         let mut metrics = Vec::new();
         for batch in profile.batches("Summary")? {
             let batch = batch.map_err(|error| Trouble::new(500, error.to_string()))?;

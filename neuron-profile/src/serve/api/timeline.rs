@@ -1,13 +1,17 @@
 //! What a timeline draws: tiles of lanes, and sums of a range.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::header;
 use axum::response::IntoResponse;
 use profile_store::Profile;
+use profile_store::read::{LaneSums, NameSum};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::kinds::cut;
 use super::{Shared, with_profile};
 use crate::serve::answer::Trouble;
 use crate::serve::wire;
@@ -17,36 +21,57 @@ use crate::serve::wire;
 #[serde(deny_unknown_fields)]
 pub(super) struct Range {
     /// ns
-    from: u64,
+    pub(super) from: u64,
     /// ns
-    to: u64,
+    pub(super) to: u64,
     /// Columns at least.
     #[serde(default)]
-    width: Option<u32>,
+    pub(super) width: Option<u32>,
     /// Numbers with commas between; all if left out.
     #[serde(default)]
     lanes: Option<String>,
 }
 
 /// Columns where nothing is said.
-const WIDTH: u32 = 1000;
+pub(super) const WIDTH: u32 = 1000;
 
 impl Range {
-    fn lanes(&self, profile: &Profile) -> Result<Vec<usize>, Trouble> {
-        let Some(list) = &self.lanes else { return Ok((0..profile.lanes().len()).collect()) };
-        let numbers = list.split(',').map(|number| {
-            let number = number.parse().ok().filter(|lane| *lane < profile.lanes().len());
-            let count = profile.lanes().len();
-            number.ok_or_else(|| {
-                Trouble::request(format!("lanes={list}: numbers below {count}, commas between"))
-            })
-        });
-        let mut lanes: Vec<usize> = numbers.collect::<Result<_, _>>()?;
-        // A lane that is named a thousand times is read once.
-        lanes.sort_unstable();
-        lanes.dedup();
-        Ok(lanes)
+    pub(super) fn lanes(&self, profile: &Profile) -> Result<Vec<usize>, Trouble> {
+        lanes(self.lanes.as_deref(), profile)
     }
+}
+
+/// The lanes that a list names; all if left out.
+pub(super) fn lanes(list: Option<&str>, profile: &Profile) -> Result<Vec<usize>, Trouble> {
+    let count = profile.lanes().len();
+    let Some(list) = list else { return Ok((0..count).collect()) };
+    let numbers = list.split(',').map(|number| {
+        let number = number.parse().ok().filter(|lane| *lane < count);
+        number.ok_or_else(|| {
+            Trouble::request(format!("lanes={list}: numbers below {count}, commas between"))
+        })
+    });
+    let mut lanes: Vec<usize> = numbers.collect::<Result<_, _>>()?;
+    // A lane that is named a thousand times is read once.
+    lanes.sort_unstable();
+    lanes.dedup();
+    Ok(lanes)
+}
+
+/// Sums of kinds with the same name, busiest first.
+fn by_name<'p>(profile: &'p Profile, lane: &LaneSums) -> Vec<(&'p str, NameSum)> {
+    let mut by_name: BTreeMap<&str, NameSum> = BTreeMap::new();
+    for sum in &lane.names {
+        let empty = NameSum { name: sum.name, count: 0, time: 0, busy: 0, bytes: 0 };
+        let to = by_name.entry(profile.name(sum.name)).or_insert(empty);
+        to.count += sum.count;
+        to.time += sum.time;
+        to.busy += sum.busy;
+        to.bytes += sum.bytes;
+    }
+    let mut out: Vec<(&str, NameSum)> = by_name.into_iter().collect();
+    out.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.busy));
+    out
 }
 
 pub(super) async fn viewport(
@@ -71,12 +96,13 @@ pub(super) async fn selection(
         let lanes = range.lanes(profile)?;
         let sums = profile.selection(range.from, range.to, &lanes)?;
         let lanes = sums.iter().map(|lane| {
-            let names = lane.names.iter().map(|sum| {
+            let names = by_name(profile, lane).into_iter().map(|(name, sum)| {
                 json!({
-                    "name": profile.name(sum.name),
+                    "name": cut(name),
                     "count": sum.count,
                     "time_ns": sum.time,
                     "busy_ns": sum.busy,
+                    "bytes": (sum.bytes > 0).then_some(sum.bytes),
                 })
             });
             json!({

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float32Type, Float64Type, Int32Type, Int64Type};
@@ -79,14 +79,25 @@ impl Profile {
         }
     }
 
-    fn builder(
+    pub(crate) fn builder(
         &self,
         table: &str,
     ) -> Result<(PathBuf, ParquetRecordBatchReaderBuilder<File>), Error> {
         let path = self.table(table)?;
         let file = File::open(&path).map_err(Error::io("open", &path))?;
-        let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
-        let metadata = ArrowReaderMetadata::load(&file, options).map_err(Error::parquet(&path))?;
+        let footers = || self.footers.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = footers().get(table).cloned();
+        let metadata = match known {
+            Some(known) => known,
+            None => {
+                let options =
+                    ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
+                let metadata =
+                    ArrowReaderMetadata::load(&file, options).map_err(Error::parquet(&path))?;
+                footers().insert(table.to_owned(), metadata.clone());
+                metadata
+            }
+        };
         Ok((path, ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)))
     }
 
@@ -106,7 +117,64 @@ impl Profile {
     ///
     /// A table or row that is not there, or cannot be read.
     pub fn row(&self, table: &str, row: u64) -> Result<Map<String, Value>, Error> {
+        let mut found = None;
+        self.some_rows(table, row, 1, None, |batch| found = Some(object(batch, 0)))?;
+        found.ok_or_else(|| Error::damaged(&self.dir.join(table), "a row group is too short"))
+    }
+
+    /// Some rows with all fields that are not null; `wanted` must rise.
+    ///
+    /// # Errors
+    ///
+    /// A table or row that is not there, or cannot be read.
+    pub fn rows(&self, table: &str, wanted: &[u64]) -> Result<Vec<Map<String, Value>>, Error> {
         let (path, builder) = self.builder(table)?;
+        let mut out = Vec::with_capacity(wanted.len());
+        let mut wanted = wanted.iter().copied().peekable();
+        let mut first = 0;
+        for (at, group) in builder.metadata().row_groups().iter().enumerate() {
+            let end = first + u64::try_from(group.num_rows()).unwrap_or(0);
+            let (mut selection, mut next) = (Vec::new(), first);
+            while let Some(row) = wanted.next_if(|row| *row < end) {
+                let Some(skip) = row.checked_sub(next) else { continue };
+                selection.push(RowSelector::skip(usize::try_from(skip).unwrap_or(usize::MAX)));
+                selection.push(RowSelector::select(1));
+                next = row + 1;
+            }
+            first = end;
+            if selection.is_empty() {
+                continue;
+            }
+            let (_, builder) = self.builder(table)?;
+            let selection = RowSelection::from(selection);
+            let reader = builder.with_row_groups(vec![at]).with_row_selection(selection);
+            let reader = reader.with_batch_size(1024).build().map_err(Error::parquet(&path))?;
+            for batch in reader {
+                let batch = batch.map_err(|error| Error::damaged(&path, error))?;
+                out.extend(objects(&batch));
+            }
+        }
+        match wanted.next() {
+            Some(row) => Err(Error::NoRow { table: table.to_owned(), row, rows: first }),
+            None => Ok(out),
+        }
+    }
+
+    /// Calls `each` with batches of `count` rows from `row` on, of these columns
+    /// or of all; the rows must lie in one row group.
+    ///
+    /// # Errors
+    ///
+    /// A table, column or row that is not there, or cannot be read.
+    pub fn some_rows(
+        &self,
+        table: &str,
+        row: u64,
+        count: usize,
+        columns: Option<&[&str]>,
+        mut each: impl FnMut(&RecordBatch),
+    ) -> Result<(), Error> {
+        let (path, mut builder) = self.builder(table)?;
         let groups = builder.metadata().row_groups();
         let (mut group, mut first) = (0, 0);
         for (at, of) in groups.iter().enumerate() {
@@ -121,14 +189,19 @@ impl Profile {
         if group >= groups.len() {
             return Err(Error::NoRow { table: table.to_owned(), row, rows: first });
         }
+        if let Some(columns) = columns {
+            let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
+            builder = builder.with_projection(mask);
+        }
         let skip = usize::try_from(row - first).unwrap_or(usize::MAX);
-        let selection = RowSelection::from(vec![RowSelector::skip(skip), RowSelector::select(1)]);
+        let selection =
+            RowSelection::from(vec![RowSelector::skip(skip), RowSelector::select(count)]);
         let reader = builder.with_row_groups(vec![group]).with_row_selection(selection);
-        let mut reader = reader.with_batch_size(1).build().map_err(Error::parquet(&path))?;
-        let batch = reader.next().transpose();
-        let batch = batch.map_err(|error| Error::damaged(&path, error))?;
-        let batch = batch.ok_or_else(|| Error::damaged(&path, "a row group is too short"))?;
-        Ok(object(&batch, 0))
+        let reader = reader.with_batch_size(count.clamp(1, 1 << 16)).build();
+        for batch in reader.map_err(Error::parquet(&path))? {
+            each(&batch.map_err(|error| Error::damaged(&path, error))?);
+        }
+        Ok(())
     }
 
     /// Rows that meet all conditions. Row groups whose statistics say that they

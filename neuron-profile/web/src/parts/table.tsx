@@ -251,8 +251,7 @@ export function DataTable<T>(props: Props<T>) {
             if (!row) return null;
             const state = `grid-row${row.id === selected ? " selected" : ""}${item.index === at ? " active" : ""}`;
             return (
-              // Keys are handled by the grid, which has the focus.
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles keys
+
               <div
                 key={row.id}
                 id={`${gridId}-${item.index}`}

@@ -1,0 +1,12 @@
+//! The server of `neuron-profile view`, driven over HTTP.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+mod basics;
+mod series;
+mod server;
+mod trees;
+mod wire;
+
+#[path = "../support/neff.rs"]
+mod support;

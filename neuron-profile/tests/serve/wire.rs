@@ -1,0 +1,88 @@
+//! Binary answers, read as HTTP.md tells.
+
+/// Reads little-endian numbers one after the other.
+struct Cursor<'b>(&'b [u8]);
+
+impl Cursor<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let (head, rest) = self.0.split_first_chunk().unwrap();
+        self.0 = rest;
+        *head
+    }
+
+    fn word(&mut self) -> u32 {
+        u32::from_le_bytes(self.take())
+    }
+
+    fn long(&mut self) -> u64 {
+        u64::from_le_bytes(self.take())
+    }
+
+    fn reals(&mut self, count: u32) -> Vec<f64> {
+        (0..count).map(|_| f64::from_le_bytes(self.take())).collect()
+    }
+
+    fn words(&mut self, count: u32) -> Vec<u32> {
+        (0..count).map(|_| self.word()).collect()
+    }
+}
+
+/// The columns of an answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Columns {
+    pub(crate) count: u32,
+    pub(crate) start: u64,
+    pub(crate) ns: u64,
+}
+
+impl Columns {
+    /// Begin and end of a column.
+    pub(crate) fn of(&self, column: u32) -> (u64, u64) {
+        let begin = self.start + u64::from(column) * self.ns;
+        (begin, begin + self.ns)
+    }
+}
+
+fn head(bytes: &mut Cursor<'_>, magic: &[u8; 4]) -> (u32, Columns) {
+    assert_eq!(&bytes.take::<4>(), magic);
+    let (parts, count) = (bytes.word(), bytes.word());
+    assert_eq!(bytes.word(), 0);
+    (parts, Columns { count, start: bytes.long(), ns: bytes.long() })
+}
+
+/// Column, least, largest and mean value.
+pub(crate) type Values = Vec<(u32, f64, f64, f64)>;
+
+pub(crate) fn series(bytes: &[u8]) -> (Columns, Vec<Values>) {
+    let mut rest = Cursor(bytes);
+    let (parts, columns) = head(&mut rest, b"NVS1");
+    let mut out = Vec::new();
+    for place in 0..parts {
+        assert_eq!(rest.word(), place);
+        let count = rest.word();
+        let (min, max, mean) = (rest.reals(count), rest.reals(count), rest.reals(count));
+        let at = rest.words(count);
+        rest.words(count % 2);
+        let all = at.into_iter().zip(min).zip(max).zip(mean);
+        out.push(all.map(|(((at, min), max), mean)| (at, min, max, mean)).collect());
+    }
+    assert!(rest.0.is_empty());
+    (columns, out)
+}
+
+/// Column and matches, by lane.
+pub(crate) type Hits = Vec<(u32, Vec<(u32, u32)>)>;
+
+#[allow(dead_code, reason = "until search is there")]
+pub(crate) fn matches(bytes: &[u8]) -> (Columns, Hits) {
+    let mut rest = Cursor(bytes);
+    let (parts, columns) = head(&mut rest, b"NVM1");
+    let mut out = Vec::new();
+    for _ in 0..parts {
+        let (lane, count) = (rest.word(), rest.word());
+        let (at, hits) = (rest.words(count), rest.words(count));
+        out.push((lane, at.into_iter().zip(hits).collect()));
+    }
+    assert!(rest.0.is_empty());
+    (columns, out)
+}
