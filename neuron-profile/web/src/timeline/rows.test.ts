@@ -113,7 +113,7 @@ describe("rows", () => {
       of("sbuf.32.0", "sbuf", "sbuf.0"),
       of("sbuf.avg.0", "sbuf", null),
       of("semaphore.3.0", "semaphore", null),
-      of("semaphore.9.0", "semaphore", null),
+      { ...of("semaphore.9.0", "semaphore", null), max: 0 },
       of("active_tensor.0", "active", null),
       of("mfu.0", "utilisation", null),
       of("tensor_matrix.0", "utilisation", null),
@@ -121,7 +121,7 @@ describe("rows", () => {
     const rows = shownRows([], all, settings);
     expect(rows.map((row) => [row.label, row.series.map((one) => one.id)])).toEqual([
       ["State Buffer Usage", ["sbuf.0.0", "sbuf.32.0"]],
-      ["semaphore.3.0", ["semaphore.3.0"]],
+      ["Semaphore semaphore.3.0", ["semaphore.3.0"]],
       ["tensor_matrix.0", ["tensor_matrix.0"]],
       ["mfu.0", ["mfu.0"]],
     ]);

@@ -128,14 +128,17 @@ function seriesRank(series: Series): number {
 /** Series that say again what a stack says, or what the lanes show: drawn only when asked for by name. */
 const quiet = (series: Series): boolean => series.group === "active" || /\bavg\b/.test(series.id);
 
-/** The semaphores that are drawn: those that were chosen, else the first of each core. */
+/** The semaphores that are drawn: those that were chosen, else of each core the one that counts furthest. */
 function wantedSemaphores(all: readonly Series[], chosen: readonly string[]): ReadonlySet<string> {
   const own = all.filter((one) => one.group === "semaphore");
   const named = own.filter((one) => chosen.includes(one.id) || chosen.includes(one.name));
   if (named.length > 0) return new Set(named.map((one) => one.id));
-  const first = new Map<number | null, string>();
-  for (const one of own) if (!first.has(coreOf(one))) first.set(coreOf(one), one.id);
-  return new Set(first.values());
+  const most = new Map<number | null, Series>();
+  for (const one of own) {
+    const known = most.get(coreOf(one));
+    if ((one.max ?? 0) > (known?.max ?? 0)) most.set(coreOf(one), one);
+  }
+  return new Set([...most.values()].map((one) => one.id));
 }
 
 /** All rows of a profile, hidden ones too, as they stand. */
@@ -189,7 +192,8 @@ export function allRows(lanes: readonly Lane[], series: readonly Series[], setti
   for (const [key, all] of together) {
     const one = all[0]!;
     const core = coreOf(one);
-    const name = all.length > 1 ? (GROUPS[one.group]?.[1] ?? one.name) : one.name;
+    const own = one.group === "semaphore" ? `Semaphore ${one.name}` : one.name;
+    const name = (all.length > 1 ? (GROUPS[one.group]?.[1] ?? own) : own).replace(/ \((nc\d+)\)$/, "($1)");
     const told = core === null || !several || /nc ?\d|core ?\d/i.test(name);
     rows.push({
       key,

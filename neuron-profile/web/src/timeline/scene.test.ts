@@ -130,7 +130,9 @@ describe("rows of series", () => {
   it("stack those that belong together, and share one axis", () => {
     const parts = [series("sbuf.0", { stack: "s", group: "sbuf" }), series("sbuf.32", { stack: "s", group: "sbuf" })];
     const stacked = row({ kind: "series", lanes: [], series: parts, height: 20 });
-    expect(axisTop(stacked)).toBe(2);
+    expect(axisTop(stacked)).toBe(1);
+    expect(axisTop(row({ series: [series("mfu", { max: 0.0123 })] }))).toBeCloseTo(0.02, 9);
+    expect(axisTop(row({ series: [series("dma", { unit: "B/s", max: 512e9 })] }))).toBe(1e12);
     const both = tile("sbuf.0", [[0, 1, 1, 1]]);
     both.series.set("sbuf.32", { ...both.series.get("sbuf.0")!, id: "sbuf.32", mean: Float64Array.of(0.5) });
     const frame = frameOf({ rows: [stacked], series: both });
