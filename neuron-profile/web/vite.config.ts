@@ -1,13 +1,16 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
+import { compress } from "./compress";
 
 // `npm run dev` beside a running `neuron-profile view`: NEURON_PROFILE_SERVER is its address.
 const server = process.env.NEURON_PROFILE_SERVER ?? "http://localhost:3001";
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), compress()],
   build: {
     target: "es2022",
+    // dist itself is in the repository, so that a build script can watch it.
+    outDir: "dist/site",
     assetsDir: "assets",
     // A data: URL would have to be allowed by the policy for nothing.
     assetsInlineLimit: 0,

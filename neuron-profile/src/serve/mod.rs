@@ -4,6 +4,7 @@
 mod access;
 mod answer;
 mod api;
+mod assets;
 mod listener;
 mod opened;
 mod pages;
@@ -29,6 +30,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use access::{Access, COOKIE};
 use answer::Trouble;
+use assets::Viewer;
 use listener::{Guarded, Peer};
 use opened::Opened;
 
@@ -120,7 +122,7 @@ fn router(opened: Opened, access: Access) -> Router {
     let shared = Arc::new(opened);
     Router::new()
         .nest("/api/v1", api::router())
-        .merge(pages::router())
+        .merge(pages::router(Viewer::chosen(std::env::var_os(assets::VARIABLE))))
         .fallback(async || Trouble::new(404, "there is no such page"))
         .method_not_allowed_fallback(async || Trouble::new(405, "that cannot be done here"))
         .with_state(shared)
