@@ -2,6 +2,8 @@
 //! metrics of a region, layers as bars, searches. Pure computing over
 //! `profile-store`; nothing here knows of HTTP.
 
+pub mod flows;
 pub mod layers;
 pub mod region;
+pub mod search;
 pub mod tree;

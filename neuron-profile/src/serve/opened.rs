@@ -6,8 +6,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use profile_store::{Error, Profile, Store};
 
+use crate::analysis::search::{Found, Where, find, parse};
+
 /// How many are kept (our choice: a comparison has two, and a few ranks more).
 const MOST: usize = 16;
+
+/// Searches that are kept: 48 bytes for each row that was found.
+const SEARCHES: usize = 4;
+
+/// A search.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Asked {
+    pub(super) profile: String,
+    /// When the profile was written: one that is stored anew has other rows.
+    pub(super) written: u64,
+    pub(super) query: String,
+    pub(super) place: Where,
+}
 
 /// The store, and what is open of it.
 #[derive(Debug)]
@@ -15,11 +30,30 @@ pub(super) struct Opened {
     pub(super) store: Store,
     /// The one that was used last stands last.
     open: Mutex<VecDeque<Arc<Profile>>>,
+    /// Searches, in the same order.
+    searches: Mutex<VecDeque<(Asked, Arc<Found>)>>,
 }
 
 impl Opened {
     pub(super) fn new(store: Store) -> Self {
-        Self { store, open: Mutex::default() }
+        Self { store, open: Mutex::default(), searches: Mutex::default() }
+    }
+
+    /// What a search finds; the last ones are kept, since pages and columns of
+    /// one search follow each other.
+    pub(super) fn search(&self, profile: &Profile, asked: &Asked) -> Result<Arc<Found>, Error> {
+        let searches = || self.searches.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found)) = searches().iter().find(|(known, _)| known == asked) {
+            return Ok(Arc::clone(found));
+        }
+        let query = parse(&asked.query).map_err(|error| Error::Query(error.to_string()))?;
+        let found = Arc::new(find(profile, &query, &asked.place)?);
+        let mut searches = searches();
+        while searches.len() >= SEARCHES {
+            searches.pop_front();
+        }
+        searches.push_back((asked.clone(), Arc::clone(&found)));
+        Ok(found)
     }
 
     /// A profile by its id. One that was stored anew, renamed or deleted since

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod basics;
+mod search;
 mod series;
 mod server;
 mod trees;

@@ -8,12 +8,12 @@ use serde_json::Value;
 use super::series::vendor;
 use super::server::{Server, stored};
 
-fn long(row: &Value, key: &str) -> u64 {
+pub(crate) fn long(row: &Value, key: &str) -> u64 {
     row[key].as_u64().unwrap_or_else(|| panic!("{key} of {row}"))
 }
 
 /// All rows of a table.
-fn rows(server: &Server, at: &str, table: &str) -> Vec<Value> {
+pub(crate) fn rows(server: &Server, at: &str, table: &str) -> Vec<Value> {
     let mut all = Vec::new();
     let mut next = Some(0);
     while let Some(from) = next {

@@ -73,7 +73,6 @@ pub(crate) fn series(bytes: &[u8]) -> (Columns, Vec<Values>) {
 /// Column and matches, by lane.
 pub(crate) type Hits = Vec<(u32, Vec<(u32, u32)>)>;
 
-#[allow(dead_code, reason = "until search is there")]
 pub(crate) fn matches(bytes: &[u8]) -> (Columns, Hits) {
     let mut rest = Cursor(bytes);
     let (parts, columns) = head(&mut rest, b"NVM1");

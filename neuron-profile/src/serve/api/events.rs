@@ -9,9 +9,10 @@ use profile_store::Profile;
 use profile_store::read::{Condition, Match, Search};
 use profile_store::schema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Shared, with_profile};
+use crate::analysis::flows::{End, Other, chain, lane, others, short};
 use crate::serve::answer::Trouble;
 
 /// Rows of one answer at most.
@@ -20,8 +21,9 @@ const MOST: usize = 10_000;
 /// Rows where nothing is said.
 const USUAL: usize = 100;
 
-/// Dependences of one event at most, each way.
-const FLOWS: usize = 256;
+/// Steps of a chain where nothing is said, and at most.
+const DEPTH: usize = 32;
+const DEEPEST: usize = 1000;
 
 /// The columns of a table, for people.
 fn columns(table: &str) -> Value {
@@ -64,14 +66,15 @@ pub(super) async fn one(
     let value = with_profile(shared, id, move |profile| {
         let fields = profile.row(&table, row)?;
         let number = fields.get("id").and_then(Value::as_i64);
-        let flows = |mine: &str, other: &str| match number {
-            Some(number) => dependences(profile, (mine, number), other, &table),
+        let flows = |end| match number {
+            Some(number) => dependences(profile, (&table, number, &fields), end),
             None => Ok(Vec::new()),
         };
-        let (before, after) = (flows("out_id", "in_id")?, flows("in_id", "out_id")?);
+        let (before, after) = (flows(End::Needed)?, flows(End::Needing)?);
         Ok(json!({
             "table": table,
             "row": row,
+            "lane": lane(profile, &table, row),
             "fields": fields,
             "columns": columns(&table),
             "predecessors": before,
@@ -81,34 +84,57 @@ pub(super) async fn one(
     value.await.map(Json)
 }
 
-/// The other ends of the dependences of an event, and their kinds.
+/// The other ends of the dependences of an event.
 fn dependences(
     profile: &Profile,
-    (column, number): (&str, i64),
-    other: &str,
-    table: &str,
+    (table, number, fields): (&str, i64, &Map<String, Value>),
+    end: End,
 ) -> Result<Vec<Value>, Trouble> {
-    if !profile.manifest().tables.contains_key("Flow") {
-        return Ok(Vec::new());
-    }
-    let is = |column: &str, text: &str| Condition {
-        column: column.to_owned(),
-        is: Match::Is(text.to_owned()),
+    let time = |fields: &Map<String, Value>, name: &str| fields.get(name).and_then(Value::as_i64);
+    let one = |other: Other| {
+        let none = Map::new();
+        let theirs = other.row.as_ref().map_or(&none, |(_, fields)| fields);
+        let mut out = match &other.row {
+            Some((row, fields)) => short(profile, &other.table, *row, fields),
+            None => Map::new(),
+        };
+        // From the end of the first to the start of the second.
+        let (first, second) = if end == End::Needed { (theirs, fields) } else { (fields, theirs) };
+        let gap = time(second, "start_ts").zip(time(first, "end_ts")).map(|(a, b)| a - b);
+        out.insert(String::from("id"), json!(other.id));
+        out.insert(String::from("table"), json!(other.table));
+        out.insert(String::from("dependency_type"), json!(other.kind));
+        out.insert(String::from("gap_time"), json!(gap));
+        Value::Object(out)
     };
-    let side = |end: &str| if end == "in_id" { "in_table" } else { "out_table" };
-    let conditions = vec![is(column, &number.to_string()), is(side(column), table)];
-    let search = Search { table: "Flow".to_owned(), conditions, from_row: 0, limit: FLOWS };
-    let mut found = Vec::new();
-    for row in profile.search(&search)?.rows {
-        let flow = profile.row("Flow", row)?;
-        found.push(json!({
-            "id": flow.get(other),
-            "table": flow.get(side(other)),
-            "dependency_type": flow.get("dependency_type"),
-            "gap_time": flow.get("gap_time"),
-        }));
-    }
-    Ok(found)
+    Ok(others(profile, table, number, end)?.into_iter().map(one).collect())
+}
+
+/// How far a chain goes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Depth {
+    depth: Option<usize>,
+}
+
+/// The way back from an event along the latest of what it needed.
+pub(super) async fn way_back(
+    State(shared): State<Shared>,
+    Path((id, table, row)): Path<(String, String, u64)>,
+    Query(asked): Query<Depth>,
+) -> Result<Json<Value>, Trouble> {
+    let value = with_profile(shared, id, move |profile| {
+        let depth = asked.depth.unwrap_or(DEPTH).min(DEEPEST);
+        let (steps, end) = chain(profile, &table, row, depth)?;
+        let steps = steps.iter().map(|step| {
+            let mut out = short(profile, &step.table, step.row, &step.fields);
+            out.insert(String::from("gap_ns"), json!(step.gap));
+            out.insert(String::from("dependency_type"), json!(step.kind));
+            Value::Object(out)
+        });
+        Ok(json!({ "chain": steps.collect::<Vec<_>>(), "end": end.name() }))
+    });
+    value.await.map(Json)
 }
 
 /// `from`, `limit`, and conditions: a column and what it must be.

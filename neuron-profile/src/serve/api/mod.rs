@@ -5,6 +5,7 @@ mod documents;
 mod events;
 mod kinds;
 mod profiles;
+mod search;
 mod series;
 mod spans;
 mod timeline;
@@ -45,7 +46,10 @@ pub(super) fn router() -> Router<Shared> {
         .route("/tables", get(events::tables))
         .route("/tables/{table}", get(events::rows))
         .route("/events/{table}/{row}", get(events::one))
-        .route("/search/{table}", get(events::search));
+        .route("/events/{table}/{row}/chain", get(events::way_back))
+        .route("/search/{table}", get(events::search))
+        .route("/search", get(search::search))
+        .route("/matches", get(search::matches));
     let documents = Router::new()
         .route("/", get(documents::list))
         .route("/{name}", get(documents::read).put(documents::write).delete(documents::delete))

@@ -4,6 +4,7 @@
 //! small cache. All methods take `&self` and may be called from many threads.
 
 mod events;
+mod ids;
 mod rows;
 mod selection;
 mod spans;

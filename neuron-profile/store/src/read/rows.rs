@@ -101,6 +101,16 @@ impl Profile {
         Ok((path, ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)))
     }
 
+    /// A reader of a table, whose footer is kept: for columns, row groups and
+    /// rows of choice.
+    ///
+    /// # Errors
+    ///
+    /// A table that is not there, or cannot be read.
+    pub fn reader(&self, table: &str) -> Result<ParquetRecordBatchReaderBuilder<File>, Error> {
+        Ok(self.builder(table)?.1)
+    }
+
     /// All rows of a table in batches.
     ///
     /// # Errors
