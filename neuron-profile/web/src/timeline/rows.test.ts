@@ -131,6 +131,13 @@ describe("rows", () => {
     expect(chosen.map((row) => row.label)).toEqual(["active_tensor.0"]);
   });
 
+  it("of errors and layers stand at the top, layers only if wished", () => {
+    const extras = { errors: true, layers: [{ core: 0, depth: 1 }, { core: 0, depth: 0 }, { core: 1, depth: 0 }] };
+    const labels = (layerRows: boolean) => shownRows(lanes, [], { ...settings, layerRows }, extras).map((row) => row.label);
+    expect(labels(true).slice(0, 5)).toEqual(["Errors", "Layer 1(nc1)", "Layer 1(nc0)", "Layer 2(nc0)", "DMA-E9(nc1)"]);
+    expect(labels(false).slice(0, 2)).toEqual(["Errors", "DMA-E9(nc1)"]);
+  });
+
   it("keep a person's order, hiding, height and group", () => {
     const all = shownRows(lanes, [], settings);
     const order = moved(all, "lane:Vector/0", "lane:DMA-E9/1");

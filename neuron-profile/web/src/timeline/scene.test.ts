@@ -4,7 +4,9 @@ import { DisplayList } from "./display-list";
 import { fill } from "./render/raster";
 import { escape, svg } from "./render/svg";
 import { axisList } from "./scene/axis";
+import { hit } from "./hit";
 import { drawLaneRow } from "./scene/lanes";
+import { drawFaults, drawLayerRow } from "./scene/layers";
 import { drawPlot } from "./scene/plot";
 import { axisTop, drawSeriesRow } from "./scene/series";
 import { KIND_COLOURS, type World, columns, events, frameOf, row, series } from "./testing";
@@ -143,6 +145,36 @@ describe("rows of series", () => {
       [10, 16],
       [7, 10],
     ]);
+  });
+});
+
+describe("rows of layers and errors", () => {
+  const bar = (path: string, from: number, to: number) => ({ name: path, path, from, to, busy: 1 });
+  const layers = { bytes: 0, rows: [{ core: 0, depth: 0, bars: [bar("a", 0, 100), bar("a", 100, 300), bar("b", 300, 310), bar("c", 900, 1_500)] }] };
+  const rows = [row({ kind: "layers", key: "layers:0/0", lanes: [], depth: 0, height: 24 }), row({ kind: "errors", key: "errors", lanes: [] })];
+  const frame = frameOf({ rows, layers, faults: [{ time: 500, text: "OOB" }, { time: 501, text: "OOB" }, { time: 5_000, text: "later" }], labels: true });
+
+  it("are bars that tiles do not cut, and points", () => {
+    const list = new DisplayList();
+    list.section(everything);
+    drawLayerRow(list, frame, frame.rows[0]!);
+    // What goes on behind the tile ends with it.
+    expect([...list.rects()].map((r) => [r.x0, r.x1])).toEqual([
+      [0, 29],
+      [30, 31],
+      [90, 99],
+    ]);
+    list.clear();
+    list.section(everything);
+    drawFaults(list, frame, frame.rows[1]!);
+    expect([...list.rects()].map((r) => [r.x0, r.x1])).toEqual([[48, 52]]);
+  });
+
+  it("are found under the pointer", () => {
+    expect(hit(frame, 20, 10)).toMatchObject({ what: "layer", bar: { path: "a", from: 0, to: 300 } });
+    expect(hit(frame, 60, 10)).toMatchObject({ what: "row" });
+    expect(hit(frame, 51, 34)).toMatchObject({ what: "fault", fault: { text: "OOB" } });
+    expect(hit(frame, 80, 34)).toMatchObject({ what: "row" });
   });
 });
 

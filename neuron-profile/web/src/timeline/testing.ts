@@ -8,7 +8,7 @@ import type { Row, Series } from "./rows";
 import type { Frame, Mark } from "./scene/frame";
 import { readTheme } from "./theme";
 import type { Piece } from "./tile-cache";
-import { type LaneEvents, type LaneTile, type SeriesTile, laneTile } from "./tile-data";
+import { type Fault, type LaneEvents, type LaneTile, type LayerTile, type SeriesTile, laneTile } from "./tile-data";
 
 export const KIND_COLOURS: readonly Packed[] = ["#c04040", "#40c040", "#4040c0"].map((text) => pack(parse(text)));
 
@@ -63,6 +63,8 @@ export interface World {
   columns?: readonly LaneColumns[];
   events?: readonly LaneEvents[];
   series?: SeriesTile;
+  layers?: LayerTile;
+  faults?: readonly Fault[];
   marks?: readonly Mark[];
   columnNs?: number;
   from?: number;
@@ -97,6 +99,8 @@ export function frameOf(world: World): Frame {
     stacked: (lane) => stacks.get(lane) ?? null,
     seriesPieces: () => (ofSeries ? [ofSeries] : []),
     matchPieces: () => [],
+    layerPieces: () => (world.layers ? [{ key: piece.key, tile: world.layers, from: 0, to: 1000 }] : []),
+    faults: world.faults ?? [],
     colour: (kind) => KIND_COLOURS[kind]!,
     name: (kind) => ["MATMUL", "COPY", "ACTIVATE"][kind]!,
     bands: [],
