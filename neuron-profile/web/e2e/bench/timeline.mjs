@@ -134,8 +134,7 @@ const browser = await chromium.launch({
   args: ["--no-sandbox"],
 });
 try {
-  // The policy of the page would not let the measurement give the timeline the whole window.
-  const page = await browser.newPage({ viewport: { width: 1600, height: 900 }, deviceScaleFactor: 1, bypassCSP: true });
+  const page = await browser.newPage({ viewport: { width: 1600, height: 900 }, deviceScaleFactor: 1 });
   const trouble = [];
   page.on("pageerror", (error) => trouble.push(error.message));
   const weight = weigh(page);
@@ -147,7 +146,12 @@ try {
   const query = options.renderer ? `?renderer=${options.renderer}` : "";
   await page.goto(`${url}/profile/${profile}${query}`);
   await page.waitForFunction(() => document.querySelector(".tl")?.timeline?.times.firstPaint);
-  await page.addStyleTag({ content: ".tl { position: fixed !important; inset: 0; z-index: 99999; height: auto !important }" });
+  // The timeline gets the whole window.
+  await page.evaluate(() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(".tl { position: fixed !important; inset: 0; z-index: 99999; height: auto !important }");
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  });
   await page.waitForFunction(() => document.querySelector(".tl-plot").clientHeight > 700);
   await settled(page);
   const first = await page.evaluate(() => {

@@ -4,10 +4,10 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, mkdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, type Page, chromium } from "playwright-core";
-import { type PreviewServer, build, preview } from "vite";
+import { build } from "vite";
 import type { Stage } from "../../src/timeline/stage";
 
 const web = fileURLToPath(new URL("../..", import.meta.url));
@@ -52,21 +52,19 @@ export async function open(): Promise<World> {
     const said = execFileSync(binary, ["view", "-n", file("neff"), "-s", file("ntff"), "--ingest-only", ...data]);
     ids[name] = /n_[0-9a-f]{40}/.exec(said.toString())?.[0] ?? "";
   }
-  const child = spawn(binary, ["view", "--port", "0", ...data], { stdio: ["ignore", "pipe", "inherit"] });
-  let pages: PreviewServer | null = null;
+  const dist = join(home, "dist");
+  await build({ root: web, logLevel: "error", build: { outDir: relative(web, dist), emptyOutDir: true } });
+  const env = { ...process.env, NEURON_PROFILE_WEB: dist };
+  const child = spawn(binary, ["view", "--port", "0", ...data], { env, stdio: ["ignore", "pipe", "inherit"] });
   let browser: Browser | null = null;
   const close = async () => {
     await browser?.close();
-    await pages?.close();
     child.kill();
     rmSync(home, { recursive: true, force: true });
   };
   try {
-    process.env.NEURON_PROFILE_SERVER = await address(child);
-    const dist = join(home, "dist");
-    await build({ root: web, logLevel: "error", build: { outDir: dist } });
-    pages = await preview({ root: web, logLevel: "error", build: { outDir: dist }, preview: { port: 0, host: "localhost" } });
-    const url = pages.resolvedUrls?.local[0]?.replace(/\/$/, "") ?? "";
+    const url = await address(child);
+    process.env.NEURON_PROFILE_SERVER = url;
     browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
     return { url, browser, ids: ids as World["ids"], close };
   } catch (error) {
@@ -95,19 +93,25 @@ export async function show(world: World, id: string, options: Options = {}): Pro
   const context = await world.browser.newContext({
     viewport: { width, height },
     deviceScaleFactor: scale,
-    // The style below is the test's own.
-    bypassCSP: true,
     acceptDownloads: true,
   });
   const page = await context.newPage();
   const errors: string[] = [];
   page.on("pageerror", (error) => errors.push(error.message));
+  page.on("console", (message) => {
+    if (/Content Security Policy/.test(message.text())) errors.push(message.text());
+  });
   await page.addInitScript((state) => {
     localStorage.setItem("neuron-profile.settings", JSON.stringify({ state, version: 1 }));
   }, options.settings ?? {});
   await page.goto(`${world.url}/profile/${id}${options.query ?? ""}${options.hash ?? ""}`);
   await page.waitForSelector(".tl-plot");
-  await page.addStyleTag({ content: ".tl { position: fixed !important; inset: 0; z-index: 9999; height: auto !important }" });
+  // A sheet that is made by script is allowed by the policy of the page, a style element is not.
+  await page.evaluate(() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(".tl { position: fixed !important; inset: 0; z-index: 9999; height: auto !important }");
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  });
   await page.waitForFunction((least) => document.querySelector(".tl-plot")!.clientHeight > least, height * 0.7);
   await settled(page);
   return { page, errors };
