@@ -6,6 +6,7 @@ mod basics;
 mod search;
 mod series;
 mod server;
+mod spans;
 mod trees;
 mod viewer;
 mod wire;

@@ -4,7 +4,7 @@
 //! ```text
 //! head    u32 "NVE1", u32 lanes
 //! lane    u32 number, u32 count n, then four arrays of n:
-//!         u64 row, u64 start ns, u64 end ns, u32 name,
+//!         u64 row, u64 start ns, u64 end ns, u32 kind,
 //!         and 4 bytes of padding where n is odd
 //! ```
 //!
@@ -13,11 +13,10 @@
 use axum::extract::{Path, Query, State};
 use axum::http::header;
 use axum::response::IntoResponse;
-use profile_store::Profile;
 use profile_store::read::{LaneSpans, Span};
 use serde::Deserialize;
 
-use super::{Shared, with_profile};
+use super::{Shared, timeline, with_profile};
 use crate::serve::answer::Trouble;
 
 /// The first bytes.
@@ -42,30 +41,13 @@ pub(super) struct Asked {
     lanes: Option<String>,
 }
 
-impl Asked {
-    fn lanes(&self, profile: &Profile) -> Result<Vec<usize>, Trouble> {
-        let count = profile.lanes().len();
-        let Some(list) = &self.lanes else { return Ok((0..count).collect()) };
-        let numbers = list.split(',').map(|number| {
-            let number = number.parse().ok().filter(|lane| *lane < count);
-            number.ok_or_else(|| {
-                Trouble::request(format!("lanes={list}: numbers below {count}, commas between"))
-            })
-        });
-        let mut lanes: Vec<usize> = numbers.collect::<Result<_, _>>()?;
-        lanes.sort_unstable();
-        lanes.dedup();
-        Ok(lanes)
-    }
-}
-
 pub(super) async fn spans(
     State(shared): State<Shared>,
     Path(id): Path<String>,
     Query(asked): Query<Asked>,
 ) -> Result<impl IntoResponse, Trouble> {
     let bytes = with_profile(shared, id, move |profile| {
-        let lanes = asked.lanes(profile)?;
+        let lanes = timeline::lanes(asked.lanes.as_deref(), profile)?;
         let limit = asked.limit.unwrap_or(LIMIT);
         Ok(encode(&profile.spans(asked.from, asked.to, &lanes, limit)?))
     });

@@ -75,8 +75,11 @@ function Hovered({ stage }: { stage: Stage }) {
       const row = frame.rows.find((one) => one.row.key === found.row.row.key);
       if (!row) return;
       const pad = padding(row.row.height);
-      const [from, to] = found.what === "event" ? [found.start, found.end] : [found.from, found.to];
-      putTimes(node.current, frame, from, to, row.top + pad - 1, row.row.height - 2 * pad + 2);
+      const high = row.row.height - 2 * pad;
+      if (found.what === "event") {
+        const y = row.top + pad + (found.sub * high) / found.of;
+        putTimes(node.current, frame, found.start, found.end, y - 1, high / found.of + 2);
+      } else putTimes(node.current, frame, found.from, found.to, row.top + pad - 1, high + 2);
     });
   }, [stage, found]);
   return found ? <div ref={node} className="tl-hovered" aria-hidden="true" /> : null;

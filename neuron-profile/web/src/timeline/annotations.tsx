@@ -12,11 +12,10 @@ const MOST = 120;
 
 type Part = "from" | "to" | "both";
 
-function Name({ one }: { one: Annotation }) {
-  const [editing, setEditing] = useState(false);
-  const { rename, setActive } = useAnnotations.getState();
+function Name({ one, editing, onDone }: { one: Annotation; editing: boolean; onDone(): void }) {
+  const { rename } = useAnnotations.getState();
   const done = (name: string | null) => {
-    setEditing(false);
+    onDone();
     if (name !== null && name.trim() !== "" && name !== one.name) rename(one.id, name.trim());
   };
   const key = (event: KeyboardEvent<HTMLInputElement>) => {
@@ -39,18 +38,7 @@ function Name({ one }: { one: Annotation }) {
       />
     );
   }
-  return (
-    <span
-      className="tl-mark-name"
-      onDoubleClick={(event) => {
-        event.stopPropagation();
-        setActive(one.id);
-        setEditing(true);
-      }}
-    >
-      {one.name}
-    </span>
-  );
+  return <span className="tl-mark-name">{one.name}</span>;
 }
 
 function Mark({ stage, one }: { stage: Stage; one: Annotation }) {
@@ -60,6 +48,7 @@ function Mark({ stage, one }: { stage: Stage; one: Annotation }) {
   const [held, setHeld] = useState<{ from: number; to: number } | null>(null);
   const drag = useRef<{ part: Part; x: number; moved: boolean } | null>(null);
   const active = useAnnotations((all) => all.active === one.id);
+  const [editing, setEditing] = useState(false);
   const { from, to } = held ?? one;
   const region = one.to > one.from;
 
@@ -109,6 +98,7 @@ function Mark({ stage, one }: { stage: Stage; one: Annotation }) {
     const { move: put, remove } = useAnnotations.getState();
     if (event.target !== event.currentTarget) return;
     if (event.key === "Delete" || event.key === "Backspace") remove([one.id]);
+    else if (event.key === "F2" || event.key === "Enter") setEditing(true);
     else if (by !== 0) {
       const { window } = stage;
       const away = by * Math.max(1, Math.round((window.to - window.from) / 400));
@@ -133,8 +123,12 @@ function Mark({ stage, one }: { stage: Stage; one: Annotation }) {
         onPointerMove={move}
         onPointerUp={up}
         onKeyDown={key}
+        onDoubleClick={(event) => {
+          event.stopPropagation();
+          setEditing(true);
+        }}
       >
-        {name && <Name one={one} />}
+        {name && <Name one={one} editing={editing} onDone={() => setEditing(false)} />}
       </div>
     </div>
   );

@@ -2,11 +2,11 @@
 // what a frame reads of them.
 
 import type { Lane } from "../api/types";
-import { loadLanes, loadMatches, loadSeries } from "./fetch";
+import { loadFaults, loadLanes, loadLayers, loadMatches, loadSeries } from "./fetch";
 import type { Window } from "./geometry";
 import { type Stacked, stack } from "./overlap";
 import { type Piece, TileCache } from "./tile-cache";
-import type { LaneTile, MatchTile, SeriesTile } from "./tile-data";
+import type { Fault, LaneTile, LayerTile, MatchTile, SeriesTile } from "./tile-data";
 import { TileLoader } from "./tile-loader";
 import { type TileKey, keyText, levelFor, rootLevel, tilesIn, wanted } from "./tile-key";
 
@@ -20,6 +20,10 @@ const SERIES = 24;
 const LANE_BYTES = 96 << 20;
 const SERIES_BYTES = 32 << 20;
 const MATCH_BYTES = 8 << 20;
+const LAYER_BYTES = 16 << 20;
+
+/** The name of the one set of layers. */
+const LAYERS = "layers";
 
 /** Times of loads that are kept for measurements. */
 const TIMES = 2000;
@@ -38,6 +42,11 @@ export class TimelineData {
   private readonly laneLoader: TileLoader<LaneTile>;
   private readonly seriesLoader: TileLoader<SeriesTile>;
   private readonly matchLoader: TileLoader<MatchTile>;
+  private readonly layerLoader: TileLoader<LayerTile>;
+  private layerPieces: readonly Piece<LayerTile>[] = [];
+  /** Set once they are there. */
+  faults: readonly Fault[] = [];
+  private readonly stop = new AbortController();
   private readonly lanePieces = new Map<string, readonly Piece<LaneTile>[]>();
   private readonly seriesPieces = new Map<string, readonly Piece<SeriesTile>[]>();
   private matchPieces: readonly Piece<MatchTile>[] = [];
@@ -71,6 +80,11 @@ export class TimelineData {
       atOnce: 2,
       load: async (key, signal, put) => put(await loadSeries(id, this.seriesSets.get(key.set) ?? [], key, signal)),
     });
+    this.layerLoader = new TileLoader(new TileCache<LayerTile>(LAYER_BYTES), {
+      ...shared,
+      atOnce: 2,
+      load: async (key, signal, put) => put(await loadLayers(id, key, signal)),
+    });
     this.matchLoader = new TileLoader(new TileCache<MatchTile>(MATCH_BYTES), {
       ...shared,
       atOnce: 2,
@@ -78,11 +92,24 @@ export class TimelineData {
     });
   }
 
+  /** Loads the faults of the profile, and says when there are some. */
+  async loadFaults(): Promise<boolean> {
+    this.faults = await loadFaults(this.options.id, this.stop.signal).catch(() => []);
+    return this.faults.length > 0;
+  }
+
+  /** The levels of layers that are known so far. */
+  layerRows(): { core: number; depth: number }[] {
+    const key = { set: LAYERS, level: rootLevel(this.options.total), index: 0 };
+    return (this.layerLoader.cache.get(key)?.rows ?? []).map(({ core, depth }) => ({ core, depth }));
+  }
+
   get level(): number {
     return this.seenLevel;
   }
 
   get settled(): boolean {
+    if (!this.layerLoader.settled) return false;
     return this.laneLoader.settled && this.seriesLoader.settled && this.matchLoader.settled;
   }
 
@@ -127,7 +154,7 @@ export class TimelineData {
   }
 
   /** Loads what a view of lanes and series needs, and makes ready what `pieces` answers. */
-  see(window: Window, pixels: number, lanes: readonly number[], series: readonly string[]): void {
+  see(window: Window, pixels: number, lanes: readonly number[], series: readonly string[], layers: boolean): void {
     this.seenLevel = levelFor(window.to - window.from, pixels);
     this.forget();
     const { total } = this.options;
@@ -142,12 +169,14 @@ export class TimelineData {
     };
     ask(this.laneLoader, laneSets);
     ask(this.seriesLoader, seriesSets);
+    ask(this.layerLoader, layers ? [LAYERS] : []);
     ask(this.matchLoader, this.searched === "" ? [] : [this.searched]);
     const view = { window, level: this.seenLevel };
     const drawn = <T extends { bytes: number }>(loader: TileLoader<T>, set: string): Piece<T>[] =>
       tilesIn(set, view.level, view.window, total).flatMap((key) => loader.cache.pieces(key));
     for (const set of laneSets) this.lanePieces.set(set, drawn(this.laneLoader, set));
     for (const set of seriesSets) this.seriesPieces.set(set, drawn(this.seriesLoader, set));
+    this.layerPieces = layers ? drawn(this.layerLoader, LAYERS) : [];
     this.matchPieces = this.searched === "" ? [] : drawn(this.matchLoader, this.searched);
   }
 
@@ -158,6 +187,10 @@ export class TimelineData {
   piecesOfSeries(id: string): readonly Piece<SeriesTile>[] {
     const set = this.setOfSeries.get(id);
     return (set !== undefined && this.seriesPieces.get(set)) || [];
+  }
+
+  piecesOfLayers(): readonly Piece<LayerTile>[] {
+    return this.layerPieces;
   }
 
   piecesOfMatches(): readonly Piece<MatchTile>[] {
@@ -184,5 +217,7 @@ export class TimelineData {
     this.laneLoader.reset();
     this.seriesLoader.reset();
     this.matchLoader.reset();
+    this.layerLoader.reset();
+    this.stop.abort();
   }
 }

@@ -1,13 +1,15 @@
 // Tiles from the server: columns first, then, of lanes with few events in them, the events themselves.
 
-import { ApiError, getBytes, query } from "../api/client";
-import { getViewport } from "../api/profiles";
+import { ApiError, getBytes, getJson, query } from "../api/client";
+import { getRows, getViewport } from "../api/profiles";
 import { getSeries } from "../api/series";
 import { WireError } from "../api/wire";
 import {
   FEW_EVENTS,
+  type Fault,
   type LaneEvents,
   type LaneTile,
+  type LayerTile,
   type MatchTile,
   type SeriesTile,
   laneTile,
@@ -118,4 +120,36 @@ export async function loadMatches(id: string, q: string, key: TileKey, signal: A
   let bytes = 400;
   for (const columns of lanes.values()) bytes += 100 + columns.byteLength;
   return { bytes, start: tileStart(key), columnNs: columnNs(key.level), lanes };
+}
+
+interface Layers {
+  rows: { core: number; depth: number; bars: { name: string; path: string; from: number; to: number; busy_ns: number }[] }[];
+}
+
+export async function loadLayers(id: string, key: TileKey, signal: AbortSignal): Promise<LayerTile> {
+  const asked = query({ from: tileStart(key), to: tileEnd(key), width: TILE_COLUMNS });
+  const { rows } = await getJson<Layers>(`${path(id, "layers")}${asked}`, signal);
+  let bytes = 400;
+  const all = rows.map(({ core, depth, bars }) => {
+    bytes += 100 + 300 * bars.length;
+    return { core, depth, bars: bars.map(({ busy_ns, ...bar }) => ({ ...bar, busy: busy_ns })) };
+  });
+  return { bytes, rows: all };
+}
+
+/** Faults at most: a thousand are a red line. */
+const FAULTS = 2000;
+
+/** What the hardware told of faults; none where the profile has no such table. */
+export async function loadFaults(id: string, signal: AbortSignal): Promise<Fault[]> {
+  try {
+    const { rows } = await getRows(id, "Error", 0, FAULTS, signal);
+    return rows.flatMap((row) => {
+      const text = [row.type, row.description, row.metadata].filter((one) => typeof one === "string" && one !== "");
+      return typeof row.timestamp === "number" ? [{ time: row.timestamp, text: text.join(": ") }] : [];
+    });
+  } catch (error) {
+    if (missing(error)) return [];
+    throw error;
+  }
 }

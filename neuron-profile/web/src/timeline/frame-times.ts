@@ -16,6 +16,8 @@ export class FrameTimes {
   private kept: FrameTime[] = [];
   /** Frames in which the plot was drawn, ever. */
   drawn = 0;
+  /** When the first frame with bars of lanes was done, ms since the page was asked for. */
+  firstPaint: number | null = null;
 
   add(at: number, took: number, drawn: boolean, rects: number): void {
     if (this.kept.length >= KEPT) this.kept = this.kept.slice(KEPT / 2);

@@ -5,7 +5,8 @@ import { type Frame, inside } from "./scene/frame";
 import { firstSeen } from "./scene/lanes";
 import { type Visible, rowAt } from "./layout";
 import type { Series } from "./rows";
-import { lowerBound } from "./tile-data";
+import { FAULT, layerBars } from "./scene/layers";
+import { type Fault, type LayerBar, lowerBound } from "./tile-data";
 import { timeAt } from "./geometry";
 
 /** CSS pixels around thin events that count as on them. */
@@ -20,6 +21,9 @@ export interface EventHit {
   readonly start: number;
   readonly end: number;
   readonly kind: number;
+  /** Its place among those that it overlaps, and how many share the height. */
+  readonly sub: number;
+  readonly of: number;
 }
 
 /** Several events that are too narrow to be told apart. */
@@ -49,7 +53,19 @@ export interface RowHit {
   readonly row: Visible;
 }
 
-export type Hit = EventHit | ColumnHit | SeriesHit | RowHit;
+export interface LayerHit {
+  readonly what: "layer";
+  readonly row: Visible;
+  readonly bar: LayerBar;
+}
+
+export interface FaultHit {
+  readonly what: "fault";
+  readonly row: Visible;
+  readonly fault: Fault;
+}
+
+export type Hit = EventHit | ColumnHit | SeriesHit | LayerHit | FaultHit | RowHit;
 
 function hitEvent(frame: Frame, row: Visible, lane: number, time: number, y: number): EventHit | null {
   const all = frame.stacked(lane);
@@ -69,7 +85,7 @@ function hitEvent(frame: Frame, row: Visible, lane: number, time: number, y: num
     const beside = all.sub[i] === Math.floor(depth * all.of[i]!) ? 0 : 2 * near;
     if (far + beside < least) {
       least = far + beside;
-      best = { what: "event", row, lane, place: all.rows[i]!, start, end, kind: all.kinds[i]! };
+      best = { what: "event", row, lane, place: all.rows[i]!, start, end, kind: all.kinds[i]!, sub: all.sub[i]!, of: all.of[i]! };
     }
   }
   return best;
@@ -138,6 +154,15 @@ export function hit(frame: Frame, x: number, y: number): Hit | null {
   if (!row) return null;
   const time = timeAt(frame.window, frame.width / frame.scale, x);
   if (row.row.kind === "series") return hitSeries(frame, row, time);
+  if (row.row.kind === "layers") {
+    const bar = layerBars(frame, row).find((one) => time >= one.from && time < one.to);
+    return bar ? { what: "layer", row, bar } : { what: "row", row };
+  }
+  if (row.row.kind === "errors") {
+    const near = (FAULT * frame.scale * (frame.window.to - frame.window.from)) / frame.width;
+    const fault = frame.faults.find((one) => Math.abs(one.time - time) <= near);
+    return fault ? { what: "fault", row, fault } : { what: "row", row };
+  }
   const lane = row.row.lanes[0];
   if (row.row.kind === "lane" && lane !== undefined && frame.stacked(lane)) {
     return hitEvent(frame, row, lane, time, y) ?? { what: "row", row };

@@ -80,6 +80,16 @@ export function hitLines(hit: Hit, name: (kind: number) => string, lane: string,
     ];
     return lines;
   }
+  if (hit.what === "layer") {
+    const { path, from, to, busy } = hit.bar;
+    return [
+      ["Layer", shown(path)],
+      ["Time", `${moment(from)} − ${moment(to)}`],
+      ["Duration", duration(to - from)],
+      ["Busy", duration(busy)],
+    ];
+  }
+  if (hit.what === "fault") return [["Error", shown(hit.fault.text)], ["Time", moment(hit.fault.time)]];
   if (hit.what === "series") {
     const one = hit.row.row.series.length === 1;
     const values = hit.values.flatMap(({ series, min, max, mean }): Line[] => {

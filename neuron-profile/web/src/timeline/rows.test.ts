@@ -113,7 +113,7 @@ describe("rows", () => {
       of("sbuf.32.0", "sbuf", "sbuf.0"),
       of("sbuf.avg.0", "sbuf", null),
       of("semaphore.3.0", "semaphore", null),
-      of("semaphore.9.0", "semaphore", null),
+      { ...of("semaphore.9.0", "semaphore", null), max: 0 },
       of("active_tensor.0", "active", null),
       of("mfu.0", "utilisation", null),
       of("tensor_matrix.0", "utilisation", null),
@@ -121,7 +121,7 @@ describe("rows", () => {
     const rows = shownRows([], all, settings);
     expect(rows.map((row) => [row.label, row.series.map((one) => one.id)])).toEqual([
       ["State Buffer Usage", ["sbuf.0.0", "sbuf.32.0"]],
-      ["semaphore.3.0", ["semaphore.3.0"]],
+      ["Semaphore semaphore.3.0", ["semaphore.3.0"]],
       ["tensor_matrix.0", ["tensor_matrix.0"]],
       ["mfu.0", ["mfu.0"]],
     ]);
@@ -129,6 +129,13 @@ describe("rows", () => {
     expect(two[1]!.series.map((one) => one.id)).toEqual(["semaphore.3.0", "semaphore.9.0"]);
     const chosen = shownRows([], all, { ...settings, shownSeries: ["active_tensor.0"] });
     expect(chosen.map((row) => row.label)).toEqual(["active_tensor.0"]);
+  });
+
+  it("of errors and layers stand at the top, layers only if wished", () => {
+    const extras = { errors: true, layers: [{ core: 0, depth: 1 }, { core: 0, depth: 0 }, { core: 1, depth: 0 }] };
+    const labels = (layerRows: boolean) => shownRows(lanes, [], { ...settings, layerRows }, extras).map((row) => row.label);
+    expect(labels(true).slice(0, 5)).toEqual(["Errors", "Layer 1(nc1)", "Layer 1(nc0)", "Layer 2(nc0)", "DMA-E9(nc1)"]);
+    expect(labels(false).slice(0, 2)).toEqual(["Errors", "DMA-E9(nc1)"]);
   });
 
   it("keep a person's order, hiding, height and group", () => {

@@ -22,13 +22,15 @@ export type Series = SeriesInfo;
 export interface Row {
   /** `lane:NAME/CORE`, `lanes:NAME/CORE` for several in one, `series:ID`: the same in all profiles. */
   readonly key: string;
-  readonly kind: "lane" | "lanes" | "series";
+  readonly kind: "lane" | "lanes" | "series" | "layers" | "errors";
   readonly label: string;
   /** Numbers of the lanes that are drawn in it. */
   readonly lanes: readonly number[];
   /** Series that are drawn in it, from the bottom of the stack. */
   readonly series: readonly Series[];
   readonly core: number | null;
+  /** Level of the tree of layers, from 0. */
+  readonly depth?: number;
   /** Place of its kind in the guide's order. */
   readonly rank: number;
   /** CSS pixels. */
@@ -44,7 +46,6 @@ export const MOST_HEIGHT = 300;
 /** Kinds of lanes and series from top to bottom; the first one that fits counts. */
 const ORDER: readonly (readonly [number, RegExp])[] = [
   [0, /^errors?$/i],
-  [1, /layer|framework/i],
   [3, /^dma-e\d+/i],
   [2, /^q[A-Z]|queue/],
   [4, /^sync/i],
@@ -128,22 +129,52 @@ function seriesRank(series: Series): number {
 /** Series that say again what a stack says, or what the lanes show: drawn only when asked for by name. */
 const quiet = (series: Series): boolean => series.group === "active" || /\bavg\b/.test(series.id);
 
-/** The semaphores that are drawn: those that were chosen, else the first of each core. */
+/** The semaphores that are drawn: those that were chosen, else of each core the one that counts furthest. */
 function wantedSemaphores(all: readonly Series[], chosen: readonly string[]): ReadonlySet<string> {
   const own = all.filter((one) => one.group === "semaphore");
   const named = own.filter((one) => chosen.includes(one.id) || chosen.includes(one.name));
   if (named.length > 0) return new Set(named.map((one) => one.id));
-  const first = new Map<number | null, string>();
-  for (const one of own) if (!first.has(coreOf(one))) first.set(coreOf(one), one.id);
-  return new Set(first.values());
+  const most = new Map<number | null, Series>();
+  for (const one of own) {
+    const known = most.get(coreOf(one));
+    if ((one.max ?? 0) > (known?.max ?? 0)) most.set(coreOf(one), one);
+  }
+  return new Set([...most.values()].map((one) => one.id));
+}
+
+/** What there is to draw besides lanes and series. */
+export interface Extras {
+  /** Levels of the trees of layers. */
+  readonly layers: readonly { readonly core: number; readonly depth: number }[];
+  readonly errors: boolean;
+}
+
+const NO_EXTRAS: Extras = { layers: [], errors: false };
+
+function extraRows(extras: Extras, suffix: (core: number) => string, settings: RowSettings): Row[] {
+  const pinned = new Set(settings.pinnedRows);
+  const plain = { lanes: [], series: [] };
+  const layers = extras.layers.map(({ core, depth }): Row => {
+    const key = `layers:${depth}/${core}`;
+    const label = `Layer ${depth + 1}${suffix(core)}`;
+    return { ...plain, key, kind: "layers", label, core, depth, rank: 1 + depth / 100, height: height(key, LANE_HEIGHT, settings), pinned: pinned.has(key) };
+  });
+  if (!extras.errors) return layers;
+  const key = "errors";
+  return [{ ...plain, key, kind: "errors", label: "Errors", core: null, rank: 0, height: height(key, LANE_HEIGHT, settings), pinned: pinned.has(key) }, ...layers];
 }
 
 /** All rows of a profile, hidden ones too, as they stand. */
-export function allRows(lanes: readonly Lane[], series: readonly Series[], settings: RowSettings): Row[] {
+export function allRows(
+  lanes: readonly Lane[],
+  series: readonly Series[],
+  settings: RowSettings,
+  extras: Extras = NO_EXTRAS,
+): Row[] {
   const several = new Set(lanes.map((lane) => lane.core)).size > 1;
   const suffix = (core: number) => (several ? `(nc${core})` : "");
   const pinned = new Set(settings.pinnedRows);
-  const rows: Row[] = [];
+  const rows: Row[] = extraRows(extras, suffix, settings);
   const packed = new Map<number, Lane[]>();
   for (const lane of lanes) {
     if (isDma(lane) && !settings.expandedDma) {
@@ -158,7 +189,7 @@ export function allRows(lanes: readonly Lane[], series: readonly Series[], setti
       lanes: [lane.number],
       series: [],
       core: lane.core,
-      rank: lane.kind === "layer" ? 1 : rankOf(lane.name),
+      rank: rankOf(lane.name),
       height: height(key, LANE_HEIGHT, settings),
       pinned: pinned.has(key),
     });
@@ -189,7 +220,8 @@ export function allRows(lanes: readonly Lane[], series: readonly Series[], setti
   for (const [key, all] of together) {
     const one = all[0]!;
     const core = coreOf(one);
-    const name = all.length > 1 ? (GROUPS[one.group]?.[1] ?? one.name) : one.name;
+    const own = one.group === "semaphore" ? `Semaphore ${one.name}` : one.name;
+    const name = (all.length > 1 ? (GROUPS[one.group]?.[1] ?? own) : own).replace(/ \((nc\d+)\)$/, "($1)");
     const told = core === null || !several || /nc ?\d|core ?\d/i.test(name);
     rows.push({
       key,
@@ -229,12 +261,16 @@ function inOrder(rows: Row[], settings: RowSettings): Row[] {
 }
 
 /** The rows that are drawn, from top to bottom. */
-export function shownRows(lanes: readonly Lane[], series: readonly Series[], settings: RowSettings): Row[] {
+export function shownRows(
+  lanes: readonly Lane[],
+  series: readonly Series[],
+  settings: RowSettings,
+  extras: Extras = NO_EXTRAS,
+): Row[] {
   const hidden = new Set(settings.hiddenRows);
-  return allRows(lanes, series, settings).filter((row) => {
-    if (hidden.has(row.key)) return false;
-    return row.rank !== 1 || settings.layerRows;
-  });
+  return allRows(lanes, series, settings, extras).filter(
+    (row) => !hidden.has(row.key) && (row.kind !== "layers" || settings.layerRows),
+  );
 }
 
 /** The order with one row moved before another (or to the end), for `rowOrder`. */

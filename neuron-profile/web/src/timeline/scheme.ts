@@ -36,6 +36,9 @@ function test(rule: ColourRule): Test {
   }
 }
 
+/** Opcodes that only wait: grey, so that work is what catches the eye. */
+const WAITS = /^(EVENT_SEMAPHORE|PSEUDO_CORE_BARRIER)/;
+
 /** What a legend says of a colour. */
 export interface Entry {
   readonly label: string;
@@ -78,7 +81,8 @@ export class Scheme {
   }
 
   private named(label: string | null, instead = "(none)"): Entry {
-    return label ? { label, colour: colourOf(label, this.shade) } : { label: instead, colour: this.none };
+    if (!label) return { label: instead, colour: this.none };
+    return { label, colour: WAITS.test(label) ? this.none : colourOf(label, this.shade) };
   }
 
   private find(kind: number, dma: boolean): Entry {

@@ -8,7 +8,7 @@ import { useSearch } from "../state/search";
 import { useSettings } from "../state/settings";
 import { type EventRef, useView } from "../state/view";
 import { Canvases, type Wanted } from "./canvases";
-import { css, pack, parse } from "./colour";
+import { colourOf, css, pack, parse } from "./colour";
 import { TimelineData } from "./data";
 import { DisplayList } from "./display-list";
 import { Events, described, focusMark } from "./focus";
@@ -39,6 +39,9 @@ export interface Subject {
 /** Milliseconds that the pointer rests before the fields of an event are fetched. */
 const REST = 60;
 
+/** Milliseconds from a frame to the sums of the legend. */
+const LEGEND = 120;
+
 export class Stage {
   readonly ui = createUi();
   readonly gestures = new Gestures();
@@ -58,9 +61,11 @@ export class Stage {
   private readonly stops: (() => void)[] = [];
   private readonly watchers = new Set<(frame: Frame) => void>();
   private marks: readonly Mark[] = [];
+  private levels: readonly { core: number; depth: number }[] = [];
   private scheduled = 0;
   private dirty = true;
   private look = true;
+  private legendTimer: ReturnType<typeof setTimeout> | undefined;
   private rest: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -78,6 +83,8 @@ export class Stage {
       total: subject.total,
       changed: () => {
         this.ui.setState({ trouble: null });
+        // How many levels of layers there are is known when the first tile of them is there.
+        if (this.data.layerRows().length !== this.levels.length) this.arrange();
         redraw();
       },
       failed: (error) => this.ui.setState({ trouble: reason(error) }),
@@ -88,6 +95,7 @@ export class Stage {
     this.scheme = this.schemeNow();
     this.arrange();
     void this.kinds.load();
+    void this.data.loadFaults().then((any) => any && this.restyle());
     const themes = new MutationObserver(() => this.restyle());
     themes.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "class", "style"] });
     this.stops.push(
@@ -129,7 +137,10 @@ export class Stage {
 
   /** Rows anew, as settings say. */
   private arrange(): void {
-    const rows = shownRows(this.subject.lanes, this.subject.series, useSettings.getState());
+    const settings = useSettings.getState();
+    this.levels = this.data.layerRows();
+    const extras = { layers: this.levels, errors: settings.showErrors && this.data.faults.length > 0 };
+    const rows = shownRows(this.subject.lanes, this.subject.series, settings, extras);
     const layout = place(rows);
     const { height, scroll } = this.ui.getState();
     this.data.setSeries(rows.flatMap((row) => row.series.map((one) => one.id)));
@@ -225,6 +236,8 @@ export class Stage {
       stacked: (lane) => data.stacked(lane),
       seriesPieces: (id) => data.piecesOfSeries(id),
       matchPieces: () => data.piecesOfMatches(),
+      layerPieces: () => data.piecesOfLayers(),
+      faults: data.faults,
       colour: (kind, lane) => scheme.colour(kind, lane),
       name: (kind) => kinds.name(kind),
       bands: bands.map((one) => ({ from: one.from, to: one.to, colour: pack(parse(one.colour)) })),
@@ -240,7 +253,7 @@ export class Stage {
     const frame = this.makeFrame();
     const lanes = frame.rows.flatMap((row) => row.row.lanes);
     const series = frame.rows.flatMap((row) => row.row.series.map((one) => one.id));
-    this.data.see(frame.window, width, lanes, series);
+    this.data.see(frame.window, width, lanes, series, useSettings.getState().layerRows);
     const unit = useSettings.getState().timeUnit === "ns" ? "ns" : "auto";
     this.ticks = ticks(frame.window, width / scale, unit);
     drawPlot(this.list, frame, this.ticks);
@@ -248,10 +261,20 @@ export class Stage {
     this.canvases.draw(this.list, this.axis, this.theme.background, css(this.theme.background));
     this.frame = frame;
     this.look = true;
+    if (this.times.firstPaint === null && lanes.some((lane) => this.data.pieces(lane).length > 0)) {
+      this.times.firstPaint = performance.now();
+    }
     const { settled, legend, entries } = this.ui.getState();
     if (settled !== this.data.settled) this.ui.setState({ settled: this.data.settled });
-    if (legend || entries.length > 0) this.ui.setState({ entries: legend ? legendOf(frame, this.scheme) : [] });
+    if (legend) this.legendTimer ??= setTimeout(() => this.sumLegend(), LEGEND);
+    else if (entries.length > 0) this.ui.setState({ entries: [] });
     for (const watcher of this.watchers) watcher(frame);
+  }
+
+  /** Sums are for the eye: a few times a second, not with each frame of a pan. */
+  private sumLegend(): void {
+    this.legendTimer = undefined;
+    if (this.frame) this.ui.setState({ entries: legendOf(this.frame, this.scheme) });
   }
 
   /** What is under the pointer now. */
@@ -281,7 +304,12 @@ export class Stage {
     }
     const isEvent = found.what === "event";
     const same = isEvent && before?.hit.what === "event" && before.hit.place === found.place && before.hit.lane === found.lane;
-    const colour = found.what === "series" || found.what === "row" ? null : this.scheme.entry(found.kind, found.lane).colour;
+    const colour =
+      found.what === "event" || found.what === "column"
+        ? this.scheme.entry(found.kind, found.lane).colour
+        : found.what === "layer"
+          ? colourOf(found.bar.path, this.theme.shade)
+          : null;
     this.ui.setState({ hover: { hit: found, x: at.x, y: at.y, colour, fields: same ? before.fields : null } });
     if (same) return;
     clearTimeout(this.rest);
@@ -321,6 +349,9 @@ export class Stage {
     this.redraw();
   }
 
+  /** Shows a range, for tests and measurements. */
+  readonly show = (from: number, to: number): void => useView.getState().zoomTo(from, to, { record: true });
+
   get device(): string {
     return `${this.canvases.renderer?.kind ?? "none"}: ${this.canvases.renderer?.device ?? ""}`;
   }
@@ -333,6 +364,7 @@ export class Stage {
     for (const stop of this.stops) stop();
     cancelAnimationFrame(this.scheduled);
     clearTimeout(this.rest);
+    clearTimeout(this.legendTimer);
     this.data.dispose();
     this.kinds.dispose();
     this.canvases.dispose();

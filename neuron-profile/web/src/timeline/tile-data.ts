@@ -45,6 +45,28 @@ export interface SeriesTile {
   readonly series: ReadonlyMap<string, SeriesColumns>;
 }
 
+/** A stretch in which a layer covers more than any other of its level. */
+export interface LayerBar {
+  readonly name: string;
+  readonly path: string;
+  /** ns */
+  readonly from: number;
+  readonly to: number;
+  readonly busy: number;
+}
+
+export interface LayerTile {
+  readonly bytes: number;
+  /** By core and depth, from left to right. */
+  readonly rows: readonly { readonly core: number; readonly depth: number; readonly bars: readonly LayerBar[] }[];
+}
+
+/** A fault that the hardware told. */
+export interface Fault {
+  readonly time: number;
+  readonly text: string;
+}
+
 /** Columns of lanes in which a search has matches. */
 export interface MatchTile {
   readonly bytes: number;
@@ -53,8 +75,8 @@ export interface MatchTile {
   readonly lanes: ReadonlyMap<number, Uint32Array>;
 }
 
-/** Events of a lane in a tile up to which they are drawn one by one: every fourth pixel one, or fewer. */
-export const FEW_EVENTS = 256;
+/** Events of a lane in a tile up to which they are drawn one by one: one for every pixel or two. */
+export const FEW_EVENTS = 512;
 
 export function laneTile(
   start: number,

@@ -3,6 +3,7 @@
 
 import { useStore } from "zustand";
 import { useProfile } from "../state/profile";
+import { useSettings } from "../state/settings";
 import { useView } from "../state/view";
 import { run, setMode } from "./actions";
 import type { Command } from "./keys";
@@ -51,6 +52,7 @@ export function Toolbar({ stage }: { stage: Stage }) {
   const legend = useStore(stage.ui, (ui) => ui.legend);
   const past = useView((view) => view.past.length > 0);
   const future = useView((view) => view.future.length > 0);
+  const hidden = useSettings((one) => one.hiddenRows.length);
   const title = () => useProfile.getState().profile?.display_name ?? "timeline";
   const file = (ending: string) => `${title().replace(/[^\w.-]+/g, "_").slice(0, 80) || "timeline"}.${ending}`;
   const do_ = (command: Command) => () => run(stage, command);
@@ -65,6 +67,14 @@ export function Toolbar({ stage }: { stage: Stage }) {
   };
   return (
     <div className="tl-toolbar" role="toolbar" aria-label="Timeline">
+      {hidden > 0 && (
+        <Button
+          icon="legend"
+          label={`Show ${hidden} hidden row${hidden === 1 ? "" : "s"}`}
+          text={`${hidden} hidden`}
+          onClick={() => useSettings.getState().set({ hiddenRows: [] })}
+        />
+      )}
       <Button icon="box" label="Box selection (B, or shift+drag)" pressed={mode === "box"} onClick={toggle("box")} />
       <Button icon="ruler" label="Ruler (R, or alt+drag)" pressed={mode === "ruler"} onClick={toggle("ruler")} />
       <Button icon="back" label="Back ([)" disabled={!past} onClick={do_("back")} />

@@ -23,7 +23,7 @@ function drawLine(context: CanvasRenderingContext2D, line: LineItem): void {
   }
   context.stroke();
   if (!line.arrow) return;
-  const [a, b, x, y, c, d] = head(line.points, 7 * line.width);
+  const [a, b, x, y, c, d] = head(line.points, 5 * line.width);
   context.fillStyle = line.colour;
   context.beginPath();
   context.moveTo(a, b);

@@ -54,7 +54,7 @@ function partOf({ list, x, y }: Part, place: number): string[] {
     const dash = line.dash ? ` stroke-dasharray="${line.dash.map(number).join(" ")}"` : "";
     out.push(`<polyline fill="none" stroke="${escape(line.colour)}" stroke-width="${number(line.width)}"${dash} points="${points}"/>`);
     if (line.arrow) {
-      const tip = head(line.points, 7 * line.width).map(number).join(" ");
+      const tip = head(line.points, 5 * line.width).map(number).join(" ");
       out.push(`<polygon fill="${escape(line.colour)}" points="${tip}"/>`);
     }
   }

@@ -5,7 +5,7 @@ import type { Window } from "../geometry";
 import type { Layout, Visible } from "../layout";
 import type { Stacked } from "../overlap";
 import type { Piece } from "../tile-cache";
-import type { LaneTile, MatchTile, SeriesTile } from "../tile-data";
+import type { Fault, LaneTile, LayerTile, MatchTile, SeriesTile } from "../tile-data";
 
 /** Colours of the theme, from CSS variables. */
 export interface Theme {
@@ -58,6 +58,8 @@ export interface Frame {
   stacked(lane: number): Stacked | null;
   seriesPieces(id: string): readonly Piece<SeriesTile>[];
   matchPieces(): readonly Piece<MatchTile>[];
+  layerPieces(): readonly Piece<LayerTile>[];
+  readonly faults: readonly Fault[];
   /** The colour of a kind of events in a lane. */
   colour(kind: number, lane: number): Packed;
   name(kind: number): string;

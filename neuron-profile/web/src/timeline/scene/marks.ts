@@ -7,6 +7,7 @@ import { xOf } from "../geometry";
 import type { Visible } from "../layout";
 import { lowerBound } from "../tile-data";
 import { type Frame, type Mark, inside } from "./frame";
+import { firstSeen } from "./lanes";
 
 export function markColour(frame: Frame, role: Mark["role"]): Packed {
   const { theme } = frame;
@@ -45,6 +46,20 @@ export function drawMatches(list: DisplayList, frame: Frame, pinned: boolean): v
   }
 }
 
+/** Top and bottom of the bar of an event: its part of the row where it overlaps others. */
+export function barOf(frame: Frame, row: Visible, mark: Mark): { top: number; bottom: number } {
+  const whole = inside(row, frame.scale);
+  const all = row.row.kind === "lane" ? frame.stacked(mark.lane) : null;
+  if (!all) return whole;
+  for (let i = firstSeen(all, mark.start); i < all.count && all.start[i]! <= mark.start; i += 1) {
+    if (all.start[i] !== mark.start || all.end[i] !== mark.end) continue;
+    const high = (whole.bottom - whole.top) / all.of[i]!;
+    const top = whole.top + Math.floor(all.sub[i]! * high);
+    return { top, bottom: Math.max(top + 2, whole.top + Math.floor((all.sub[i]! + 1) * high)) };
+  }
+  return whole;
+}
+
 /** A frame around single events; on those that are pixels wide a block, as in picture 06. */
 export function drawMarks(list: DisplayList, frame: Frame, pinned: boolean): void {
   const thick = Math.max(1, Math.round(1.5 * frame.scale));
@@ -55,7 +70,7 @@ export function drawMarks(list: DisplayList, frame: Frame, pinned: boolean): voi
       const x0 = Math.round(xOf(frame.window, frame.width, mark.start));
       const x1 = Math.max(Math.round(xOf(frame.window, frame.width, mark.end)), x0 + Math.round(3 * frame.scale));
       if (x1 < 0 || x0 > frame.width) continue;
-      const { top, bottom } = inside(row, frame.scale);
+      const { top, bottom } = barOf(frame, row, mark);
       const [y0, y1] = [top - thick, bottom + thick];
       if (x1 - x0 <= 8 * frame.scale) {
         list.rect(x0, y0, x1, y1, colour);
@@ -70,10 +85,12 @@ export function drawMarks(list: DisplayList, frame: Frame, pinned: boolean): voi
   }
 }
 
-/** Middle of the row of a lane, or null where it is not seen. */
-function middle(frame: Frame, lane: number): number | null {
-  const row = rowsOfLane(frame, lane)[0];
-  return row ? (row.top + row.row.height / 2) * frame.scale : null;
+/** Middle of the bar of an event, or null where its row is not seen. */
+function middle(frame: Frame, mark: Mark): number | null {
+  const row = rowsOfLane(frame, mark.lane)[0];
+  if (!row) return null;
+  const { top, bottom } = barOf(frame, row, mark);
+  return (top + bottom) / 2;
 }
 
 /** From the end of what comes before to the begin of what comes after. */
@@ -81,13 +98,13 @@ export function drawArrows(list: DisplayList, frame: Frame): void {
   if (!frame.arrows) return;
   const focus = frame.marks.find((mark) => mark.role === "focus");
   if (!focus) return;
-  const at = middle(frame, focus.lane);
+  const at = middle(frame, focus);
   if (at === null) return;
   const x = (time: number) => xOf(frame.window, frame.width, time);
   const far = 20 * frame.width;
   for (const mark of frame.marks) {
     if (mark.role !== "predecessor" && mark.role !== "successor") continue;
-    const y = middle(frame, mark.lane);
+    const y = middle(frame, mark);
     if (y === null) continue;
     const before = mark.role === "predecessor";
     const [x0, y0, x1, y1] = before ? [x(mark.end), y, x(focus.start), at] : [x(focus.end), at, x(mark.start), y];

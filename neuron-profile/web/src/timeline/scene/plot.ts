@@ -5,6 +5,7 @@ import type { Tick } from "../ticks";
 import { drawBackdrop } from "./backdrop";
 import { type Frame, clips } from "./frame";
 import { drawLaneRow } from "./lanes";
+import { drawFaults, drawLayerRow } from "./layers";
 import { drawArrows, drawMarks, drawMatches } from "./marks";
 import { drawSeriesRow } from "./series";
 
@@ -18,6 +19,8 @@ export function drawPlot(list: DisplayList, frame: Frame, ticks: readonly Tick[]
     for (const row of frame.rows) {
       if (row.pinned !== held) continue;
       if (row.row.kind === "series") drawSeriesRow(list, frame, row);
+      else if (row.row.kind === "layers") drawLayerRow(list, frame, row);
+      else if (row.row.kind === "errors") drawFaults(list, frame, row);
       else drawLaneRow(list, frame, row);
     }
     drawMatches(list, frame, held);

@@ -32,11 +32,19 @@ export function seriesColour(series: Series, place: number, stacked: boolean, sh
 /** Whether the series of a row stand on each other rather than behind each other. */
 export const isStacked = (row: Row): boolean => row.series.length > 1 && Boolean(row.series[0]!.stack);
 
-/** The top of the y axis of a row: the largest value; 1 for shares, so that rows of shares compare. */
+/** The next of 1, 2, 5 times a power of ten; shares end at 1. */
+function roundUp(value: number, share: boolean): number {
+  if (!(value > 0) || !Number.isFinite(value)) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  const up = [1, 2, 5, 10].find((factor) => factor * power >= value * (1 - 1e-9)) ?? 10;
+  return share && value <= 1 ? Math.min(up * power, 1) : up * power;
+}
+
+/** The top of the y axis of a row, in the unit of one of its series; of a stack, which shows the mean of its parts, too. */
 export function axisTop(row: Row): number {
-  const tops = row.series.map((one) => (one.unit === "%" ? 1 : (one.max ?? 1)));
-  const top = isStacked(row) ? tops.reduce((sum, one) => sum + one, 0) : Math.max(...tops);
-  return top > 0 && Number.isFinite(top) ? top : 1;
+  const tops = row.series.map((one) => one.max ?? 1);
+  const most = isStacked(row) ? tops.reduce((sum, one) => sum + one, 0) / tops.length : Math.max(...tops);
+  return roundUp(most, row.series[0]?.unit === "%");
 }
 
 /** Unit for `quantity`: the interface says `%` for a fraction. */
@@ -103,11 +111,13 @@ function drawStack(list: DisplayList, frame: Frame, row: Visible, colours: reado
   const { top: y0, bottom: y1 } = inside(row, frame.scale);
   const height = y1 - y0;
   const base = new Float64Array(frame.width + 1);
+  // Of parts of one memory the mean is what is in use.
+  const parts = row.row.series.length;
   row.row.series.forEach((series, place) => {
     const colour = mix(frame.theme.background, colours[place]!, 0.8);
     eachColumn(frame, series.id, (x0, x1, _min, _max, mean) => {
       const from = base[x0]!;
-      const until = from + mean;
+      const until = from + mean / parts;
       for (let x = x0; x < x1; x += 1) base[x] = until;
       const low = Math.round(y1 - (from / top) * height);
       const high = Math.round(y1 - Math.min(until / top, 1) * height);
