@@ -52,6 +52,8 @@ interface Props<T> {
   onOpen?: (row: T) => void;
   onHover?: (row: T | null) => void;
   selected?: string | null;
+  /** The selected row is open, with all below it. */
+  openSelected?: boolean;
   /** A cell that is more than its text. */
   cell?: (column: Col<T>, row: T) => ReactNode | undefined;
   tools?: ReactNode;
@@ -125,6 +127,13 @@ export function DataTable<T>(props: Props<T>) {
     enableSortingRemoval: true,
   });
   useEffect(() => table.setExpanded(opened), [opened]);
+
+  const selectedRow = props.openSelected ? data.find((one) => rowId(one.row) === selected) : undefined;
+  useEffect(() => {
+    if (!selectedRow || selectedRow.children.length === 0) return;
+    const ids = flat([selectedRow]).map(({ row }) => [rowId(row), true] as const);
+    table.setExpanded((before) => (before === true ? true : { ...before, ...Object.fromEntries(ids) }));
+  }, [selected, selectedRow?.children.length]);
 
   const shown = table.getRowModel().rows;
   const virtual = useVirtualizer({
