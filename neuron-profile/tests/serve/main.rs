@@ -3,9 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod basics;
+mod jobs;
+mod odd;
 mod search;
 mod series;
 mod server;
+mod sources;
 mod trees;
 mod wire;
 
