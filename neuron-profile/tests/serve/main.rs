@@ -4,6 +4,7 @@
 
 mod basics;
 mod jobs;
+mod memory;
 mod odd;
 mod search;
 mod series;
