@@ -8,6 +8,7 @@ pub mod ntff;
 pub mod output;
 pub mod profiles;
 pub mod serve;
+pub mod sources;
 pub mod view;
 
 use std::ffi::OsString;

@@ -17,17 +17,17 @@ const UNWRAPPED: u64 = 1 << 40;
 
 /// A trace.
 #[derive(Debug)]
-pub(super) struct Trace {
+pub(crate) struct Trace {
     /// Its name for messages.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// It, or a copy of it that has no name.
-    pub(super) file: File,
+    pub(crate) file: File,
 }
 
 impl Trace {
     /// Opens a trace. A pipe and a compressed file are copied first, since the
     /// sections of a trace are read side by side.
-    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         if path.as_os_str() == "-" {
             let name = String::from("stdin");
             let file = copy(io::stdin().lock(), &name)?;
@@ -40,7 +40,7 @@ impl Trace {
         Self::unwrapped(name, file)
     }
 
-    fn unwrapped(name: String, file: File) -> anyhow::Result<Self> {
+    pub(crate) fn unwrapped(name: String, file: File) -> anyhow::Result<Self> {
         let mut first = [0; 2];
         let have = file.fill_at(0, &mut first).map_err(Error::io("read", &name))?;
         if have < first.len() || first != GZIP {

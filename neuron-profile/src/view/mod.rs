@@ -4,7 +4,7 @@
 //! stored.
 
 mod files;
-mod ingest;
+pub(crate) mod ingest;
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -19,8 +19,7 @@ use crate::export::{Names, Profile, json, metrics};
 use crate::output::{self, Exit};
 use crate::profiles::Place;
 use crate::serve::{Listen, serve};
-use files::Trace;
-pub(crate) use files::replace;
+pub(crate) use files::{Trace, replace};
 
 /// Show profiles: store one and serve it, or write its tables or metrics; without files serve what is stored
 #[derive(Debug, clap::Args)]
@@ -69,6 +68,14 @@ pub struct Args {
     /// the length of a trace
     #[arg(long)]
     ignore_nc_buf_usage: bool,
+
+    /// Where sources of NKI kernels are: those that instructions name are kept with the profile
+    #[arg(long, value_name = "DIR")]
+    nki_source_root: Option<PathBuf>,
+
+    /// Where sources of the framework's program are, in the same way
+    #[arg(long, value_name = "DIR")]
+    framework_source_root: Option<PathBuf>,
 
     /// Which execution of the trace, from 1
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
@@ -119,7 +126,9 @@ pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let options = Options { execution, ..Options::default() };
     let exit = match args.output_format {
         Format::Parquet => {
-            let (id, exit) = ingest::run(args, (neff_path, &trace), &bytes, &neff, options)?;
+            let pair = (&bytes[..], &neff);
+            let (id, exit) = ingest::run(args, neff_path, &trace, pair, options)?;
+            ingest::attach_sources(args, &id)?;
             if args.ingest_only {
                 writeln!(out, "Profile \"{id}\" is ready to view")?;
                 out.flush()?;
@@ -160,7 +169,7 @@ pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
                 metrics::text(&mut out, &list)?;
             } else {
                 let execution = u32::try_from(options.execution)?;
-                let id = ingest::id(&bytes, &trace, execution)?;
+                let id = ingest::id(&bytes, &trace.name, &trace.file, execution)?;
                 let line = serde_json::json!({ id: metrics::object(&list) });
                 serde_json::to_writer(&mut out, &line)?;
                 out.write_all(b"\n")?;
@@ -179,8 +188,18 @@ fn end<S: ?Sized + profile_engine::ReadAt>(
     capture: &Capture<'_, S>,
     unmatched: &profile_engine::totals::Unmatched,
 ) -> Exit {
+    let (lines, exit) = told(capture, unmatched);
+    output::tell(name, lines);
+    exit
+}
+
+/// The same as lines.
+fn told<S: ?Sized + profile_engine::ReadAt>(
+    capture: &Capture<'_, S>,
+    unmatched: &profile_engine::totals::Unmatched,
+) -> (Vec<String>, Exit) {
     let (findings, _) = capture.findings().list();
-    output::tell(name, findings.iter().map(ToString::to_string));
+    let mut lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
     let read = &unmatched.read;
     let told = [
         (read.missing_bytes, "bytes of records are missing: the file ends before them"),
@@ -193,14 +212,14 @@ fn end<S: ?Sized + profile_engine::ReadAt>(
         (unmatched.unknown_records, "records are of no known kind"),
         (read.loss_marks, "records have the mark that others of their ring are lost"),
     ];
-    let lines = told.iter().filter(|(count, _)| *count > 0);
-    output::tell(name, lines.map(|(count, what)| format!("note: {count} {what}")));
+    let some = told.iter().filter(|(count, _)| *count > 0);
+    lines.extend(some.map(|(count, what)| format!("note: {count} {what}")));
     let partial = capture.findings().damaged() || read.missing_bytes > 0;
-    if partial { Exit::Partial } else { Exit::Done }
+    (lines, if partial { Exit::Partial } else { Exit::Done })
 }
 
 /// The name of a file without folder and ending.
-fn stem(name: &str) -> String {
+pub(crate) fn stem(name: &str) -> String {
     Path::new(name)
         .file_stem()
         .map_or_else(|| String::from("profile"), |stem| stem.display().to_string())

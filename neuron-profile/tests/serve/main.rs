@@ -3,9 +3,13 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod basics;
+mod jobs;
+mod memory;
+mod odd;
 mod search;
 mod series;
 mod server;
+mod sources;
 mod spans;
 mod trees;
 mod viewer;

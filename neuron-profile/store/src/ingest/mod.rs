@@ -3,6 +3,7 @@
 //! One thread reads the trace and gathers rows by lane; the other encodes what
 //! is full. Neither waits long for the other: a lane is handed over whole.
 
+mod allocations;
 mod facts;
 mod gather;
 mod lane;
@@ -118,7 +119,7 @@ pub fn ingest<S: ReadAt + ?Sized>(
             return Err(Error::damaged(draft.dir(), "the writer stopped early"));
         }
     };
-    let Outcome { totals, usage } = outcome;
+    let Outcome { totals, usage, allocations } = outcome;
     let mut manifest = Manifest {
         layout: LAYOUT,
         id: draft.id().to_owned(),
@@ -135,7 +136,8 @@ pub fn ingest<S: ReadAt + ?Sized>(
         notes: small::notes(&totals),
         ..Manifest::default()
     };
-    writer.finish(capture, &totals, &usage, settings, &mut manifest)?;
+    let memory = (&usage[..], &allocations[..]);
+    writer.finish(capture, &totals, memory, settings, &mut manifest)?;
     let written = Profile::open(draft.dir().to_owned(), manifest.clone(), Labels::default())?;
     crate::series::build(&written, chip.peak())?;
     drop(written);

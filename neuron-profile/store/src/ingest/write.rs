@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use neuron_core::engine::Engine;
 use profile_engine::chip::Chip;
 use profile_engine::cores::{Core, QueueKind};
-use profile_engine::usage::UsageRow;
+use profile_engine::usage::{Allocation, UsageRow};
 use profile_engine::{Capture, ReadAt, Totals};
 
 use super::facts::Known;
 use super::gather::{Moved, Ran, TRACKS};
 use super::lane::{Event, LaneBuilder, STAY};
-use super::{Job, Settings, small};
+use super::{Job, Settings, allocations, small};
 use crate::disk::write_json;
 use crate::encode::table::Finished;
 use crate::encode::{Cells, Dictionary, Stream, TableWriter, Values};
@@ -368,7 +368,7 @@ impl<'a> Writer<'a> {
         self,
         capture: &Capture<'_, S>,
         totals: &Totals,
-        usage: &[Vec<UsageRow>],
+        (usage, lives): (&[Vec<UsageRow>], &[Vec<Allocation>]),
         settings: &Settings,
         manifest: &mut Manifest,
     ) -> Result<(), Error> {
@@ -381,6 +381,13 @@ impl<'a> Writer<'a> {
             let mut writer = TableWriter::create(&dir, &table)?;
             let values: Vec<Values<'_>> = columns.iter().map(Values::Cells).collect();
             writer.group((0, 0), rows, &values)?;
+            close(writer, manifest)?;
+        }
+        if let Some(table) = schema::table("SbufAllocation")
+            && lives.iter().any(|lives| !lives.is_empty())
+        {
+            let mut writer = TableWriter::create(&dir, table)?;
+            allocations::write(&mut writer, &capture.cores, lives)?;
             close(writer, manifest)?;
         }
         // The schema of what there is, itself too.
