@@ -1,6 +1,6 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
-import { compress } from "./compress";
+import { compress } from "./compress.ts";
 
 // `npm run dev` beside a running `neuron-profile view`: NEURON_PROFILE_SERVER is its address.
 const server = process.env.NEURON_PROFILE_SERVER ?? "http://localhost:3001";

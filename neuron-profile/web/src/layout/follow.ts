@@ -1,6 +1,7 @@
 // Several profiles in one page stand in frames; this keeps their ranges
 // together, as the page that holds them wants it.
 
+import { embedded } from "../state/embedded";
 import { useView } from "../state/view";
 
 export type Follow = "off" | "absolute" | "relative";
@@ -26,7 +27,7 @@ const mode = (): Follow => {
 
 /** Tells others of the range of this profile and hears theirs, in frames only. */
 export function followOthers(profile: string): () => void {
-  if (window.parent === window || typeof BroadcastChannel === "undefined") return () => {};
+  if (!embedded() || typeof BroadcastChannel === "undefined") return () => {};
   const channel = new BroadcastChannel(CHANNEL);
   let heard = false;
   channel.onmessage = (event: MessageEvent<Message>) => {

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from "react";
 import { Button } from "../parts/controls";
 import { Notice } from "../parts/notice";
 import { go } from "../router";
+import { embedded } from "../state/embedded";
 import { useAnnotations } from "../state/annotations";
 import { find } from "../state/find";
 import { goTo, useToast } from "../state/goto";
@@ -17,7 +18,7 @@ import { Dock } from "./dock";
 import { followOthers } from "./follow";
 import { ShortcutHelp, useShortcuts } from "./shortcuts";
 import { Topbar } from "./topbar";
-import { embedded, useWorkspace } from "./workspace";
+import { useWorkspace } from "./workspace";
 
 /** Puts the stores as the link has them. */
 function open(url: UrlState) {

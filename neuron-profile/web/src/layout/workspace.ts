@@ -6,6 +6,7 @@ import type { DockviewApi, SerializedDockview } from "dockview-react";
 import { create } from "zustand";
 import { reason } from "../api/client";
 import { deleteDocument, listDocuments, readDocument, writeDocument } from "../api/documents";
+import { embedded } from "../state/embedded";
 import { useUndo } from "../state/undo";
 import { widget } from "./catalogue";
 
@@ -121,9 +122,6 @@ export async function begin(api: DockviewApi, named: string | null) {
   if (named && !BUILTIN[named]) await load(named);
   else if (named) useWorkspace.setState({ name: named });
 }
-
-/** Part of a page that shows several profiles. */
-export const embedded = () => window.parent !== window;
 
 export async function refresh() {
   try {

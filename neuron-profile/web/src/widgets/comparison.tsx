@@ -6,12 +6,17 @@ import { getMetrics, getTree } from "../api/trees";
 import { getProfile, listProfiles } from "../api/profiles";
 import { go } from "../router";
 import { Button, Select, Tabs } from "../parts/controls";
-import { Notice } from "../parts/notice";
+import { Asked, Notice } from "../parts/notice";
 import { useRequest } from "../parts/request";
 import { DataTable } from "../parts/table";
 import { useProfile } from "../state/profile";
 import { type DiffLine, diffColumns, diffMetrics, diffTrees } from "./diff";
-import { Asked } from "../parts/notice";
+
+/** Longer times are worse; whether more of something else is, nobody can say here. */
+function direction({ unit, delta }: DiffLine): string {
+  if (!/^n?s$/.test(unit) || !delta) return "cell-text";
+  return delta > 0 ? "cell-text more" : "cell-text less";
+}
 
 export function Comparison({ first, second, names }: { first: string; second: string; names: [string, string] }) {
   const [tab, setTab] = useState<"metrics" | "layer" | "operator" | "opcode">("metrics");
@@ -53,7 +58,7 @@ export function Comparison({ first, second, names }: { first: string; second: st
             {...(tab !== "metrics" && { sort: { id: "size", desc: true } })}
             cell={(column, one) =>
               column.id === "change" && one.below.length === 0 ? (
-                <span className={one.delta === null || one.delta === 0 ? "cell-text" : one.delta > 0 ? "cell-text more" : "cell-text less"}>{column.text?.(one.ratio ?? Number.NaN, one)}</span>
+                <span className={direction(one)}>{column.text?.(one.ratio ?? Number.NaN, one)}</span>
               ) : undefined
             }
           />

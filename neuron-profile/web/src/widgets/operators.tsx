@@ -41,7 +41,7 @@ export function treeColumns(engines: readonly string[]): Col<Branch>[] {
     { id: "mfu", title: "MFU", tip: "Operations without transposes, by those that the array could do in the range", value: (one) => one.mfu, text: percent, right: true, sum: true, width: 78 },
     { id: "hfu", title: "HFU", tip: "Operations of the hardware, by those that the array could do in the range", value: (one) => one.hfu, text: percent, right: true, sum: true, width: 78 },
     { id: "count", title: "Events", value: (one) => one.count, text: count, right: true, sum: true, width: 80 },
-    { id: "flops", title: "FLOPs", value: (one) => one.flops, text: flops, right: true, sum: true },
+    { id: "flops", title: "FLOPs", value: (one) => one.flops, text: flops, right: true, sum: true, width: 104 },
     { id: "transpose_flops", title: "Transposes", value: (one) => one.transpose_flops, text: flops, right: true, sum: true, hidden: true },
     { id: "time_ns", title: "Sum of lengths", value: (one) => one.time_ns, text: ns, right: true, sum: true, width: 104, hidden: true },
     { id: "wait_ns", title: "Waits", tip: "For semaphores", value: (one) => one.wait_ns, text: ns, right: true, sum: true, hidden: true },

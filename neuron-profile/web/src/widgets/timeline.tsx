@@ -5,6 +5,7 @@ import { getEvent } from "../api/profiles";
 import { locations } from "../api/sources";
 import { Dialog } from "../parts/dialog";
 import { reason } from "../api/client";
+import { embedded } from "../state/embedded";
 import { openLine } from "../state/code";
 import { toast } from "../state/goto";
 import { useProfile } from "../state/profile";
@@ -41,7 +42,8 @@ export default function DeviceTimeline() {
   }, []);
   return (
     <>
-      <Minimap />
+      {/* Several profiles in one page have little room each. */}
+      {!embedded() && <Minimap />}
       <div className="timeline-holder">
         <Timeline />
       </div>
