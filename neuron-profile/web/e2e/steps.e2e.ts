@@ -123,6 +123,100 @@ describe.each(["attn-tkg", "moe-dge"])("%s", (name) => {
   });
 });
 
+describe("widgets of the whole profile", () => {
+  it("Tensor Viewer has the tensors, and a click finds the DMA of one", async () => {
+    const { rows } = await server.get<{ rows: { variable_name: string; size: number }[] }>(`/profiles/${ids["moe-dge"]}/tables/TensorInfo?limit=10000`);
+    const viewer = await open("moe-dge");
+    await viewer.add("Tensor Viewer");
+    await viewer.widget("Tensor Viewer").locator(".grid-row").first().waitFor();
+    const shown = await table(viewer, "Tensor Viewer");
+    expect(shown.map((row) => `${row.variable_name} ${row.size}`).sort()).toEqual(rows.map((row) => `${row.variable_name} ${row.size}`).sort());
+    await viewer.widget("Tensor Viewer").locator(".grid-row").first().click();
+    await viewer.page.waitForFunction(() => decodeURIComponent(location.hash).includes("q=DmaPacket:variable="));
+    await viewer.close();
+  });
+
+  it("Recommendations are the findings of the server, where it has rules", async () => {
+    const answer = await fetch(server.url(`/api/v1/profiles/${ids["attn-tkg"]}/findings`));
+    const viewer = await open("attn-tkg");
+    await viewer.add("Recommendations");
+    const widget = viewer.widget("Recommendations");
+    if (answer.status === 404) await widget.getByText("This server has no rules").waitFor();
+    else {
+      const { findings } = (await answer.json()) as { findings: { sentence: string }[] };
+      await widget.getByRole("listitem").first().waitFor();
+      expect(await widget.locator("article header strong").allInnerTexts()).toEqual(findings.map((one) => one.sentence));
+      await viewer.enlarge("Recommendations");
+      await viewer.picture("recommendations-full-dark");
+    }
+    await viewer.close();
+  });
+
+  it("Region Highlighter marks layers, and undo takes them away", async () => {
+    const viewer = await open("moe-dge");
+    await viewer.add("Region Highlighter");
+    const button = viewer.widget("Region Highlighter").getByRole("button", { name: /^Mark \d+ regions/ });
+    await expect.poll(() => button.isEnabled()).toBe(true);
+    const wanted = Number(/\d+/.exec(await button.innerText())?.[0]);
+    expect(wanted).toBeGreaterThan(0);
+    await button.click();
+    await viewer.widget("Region Highlighter").getByText("Lengths of regions").waitFor();
+    await viewer.add("Annotations");
+    expect((await table(viewer, "Annotations")).filter((row) => row.timestamp !== "")).toHaveLength(wanted);
+    await viewer.picture("regions-dark");
+    await viewer.page.getByRole("button", { name: "Undo: generate regions" }).click();
+    await viewer.widget("Annotations").getByText("No annotations").waitFor();
+    await viewer.close();
+  });
+
+  it("the visible range is saved as CSV", async () => {
+    const wanted = await server.get<{ total: number }>(`/profiles/${ids["attn-tkg"]}/search?q=${encodeURIComponent("start_ts>=0")}&tables=Instruction&from=60000&to=120000`);
+    expect(wanted.total).toBeGreaterThan(100);
+    const viewer = await open("attn-tkg", "#t=60000-120000");
+    await viewer.widget("Operator Table").locator(".grid-row").first().waitFor();
+    await viewer.page.getByRole("button", { name: /^Save what is seen/ }).click();
+    const waits = viewer.page.waitForEvent("download");
+    await viewer.page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
+    const rows = await rowsOf(await waits);
+    expect(rows).toHaveLength(wanted.total);
+    expect(Object.keys(rows[0] ?? {})[0]).toBe("timeline_track");
+    for (const row of rows) expect(Number(row.start_ts) >= 60_000 && Number(row.start_ts) < 120_000).toBe(true);
+    await viewer.close();
+  });
+
+  it("Roofline and the charts are saved as SVG", async () => {
+    const viewer = await open("attn-tkg");
+    await viewer.add("Roofline");
+    await viewer.widget("Roofline").locator("circle").first().waitFor();
+    await viewer.widget("Roofline").getByRole("button", { name: "Save Roofline" }).click();
+    const waits = viewer.page.waitForEvent("download");
+    await viewer.widget("Roofline").getByRole("button", { name: "SVG" }).click();
+    const text = readFileSync(await (await waits).path(), "utf8");
+    expect(text).toContain("<svg");
+    expect(text).not.toContain("var(--");
+    await viewer.close();
+  });
+
+  it("Event Details, the chain, a search and its statistics, as pictures", async () => {
+    const viewer = await open("attn-tkg", "#q=Instruction:opcode%3DMATMUL&t=60000-120000");
+    await viewer.add("Search");
+    await viewer.widget("Search").locator(".grid-row").nth(3).click();
+    await viewer.page.waitForTimeout(700);
+    await viewer.picture("search-found-dark");
+    await viewer.widget("Search").getByRole("tab", { name: "Statistics" }).click();
+    await viewer.widget("Search").getByText("Sum of lengths").waitFor();
+    await viewer.picture("search-statistics-dark");
+    await viewer.page.getByRole("tab", { name: "Event Details" }).click();
+    await viewer.widget("Event Details").getByRole("tab", { name: /Dependencies/ }).click();
+    await viewer.widget("Event Details").locator(".ends button").first().waitFor();
+    await viewer.picture("dependencies-dark");
+    await viewer.add("Dependency Chain");
+    await viewer.widget("Dependency Chain").locator(".grid-row").first().waitFor();
+    await viewer.picture("chain-dark");
+    await viewer.close();
+  });
+});
+
 describe("a profile", () => {
   it("is left and found again by its link", async () => {
     const viewer = await open("attn-tkg");

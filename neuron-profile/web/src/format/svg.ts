@@ -11,7 +11,12 @@ export function svgText(element: SVGSVGElement): string {
   copy.setAttribute("width", String(Math.round(width)));
   copy.setAttribute("height", String(Math.round(height)));
   copy.setAttribute("font-family", "sans-serif");
-  copy.setAttribute("style", `background:${style.getPropertyValue("--panel").trim()}`);
+  // A style attribute would be against the policy of the page.
+  const ground = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  ground.setAttribute("width", "100%");
+  ground.setAttribute("height", "100%");
+  ground.setAttribute("fill", "var(--panel)");
+  copy.prepend(ground);
   return new XMLSerializer()
     .serializeToString(copy)
     .replace(/var\((--[\w-]+)\)/g, (whole, name: string) => style.getPropertyValue(name).trim() || whole);

@@ -15,6 +15,7 @@ import { useKept } from "../state/keep";
 import { useProfile } from "../state/profile";
 import { useUndo } from "../state/undo";
 import { useView } from "../state/view";
+import { ExportDialog } from "./exporting";
 import { ProfileFacts } from "./facts";
 import { nextTheme } from "./theme";
 import { builtinNames, load, remove, save, useWorkspace } from "./workspace";
@@ -112,6 +113,7 @@ export function Topbar({ onAdd, onHelp, onFocusMode }: Props) {
   const away = useServer((s) => s.away);
   const [facts, setFacts] = useState(false);
   const [renaming, setRenaming] = useState(false);
+  const [exporting, setExporting] = useState(false);
   const last = done[done.length - 1];
   const next = undone[undone.length - 1];
   const whole = from === 0 && to === total;
@@ -142,6 +144,7 @@ export function Topbar({ onAdd, onHelp, onFocusMode }: Props) {
       <IconButton icon="right" label="Zoom after this one" disabled={future.length === 0} onClick={forward} />
       <IconButton icon="undo" label={last ? `Undo: ${last.label}` : "Nothing to undo"} disabled={!last} onClick={undo} />
       <IconButton icon="redo" label={next ? `Redo: ${next.label}` : "Nothing to redo"} disabled={!next} onClick={redo} />
+      <IconButton icon="download" label="Save what is seen, or copy the link to it" onClick={() => setExporting(true)} />
       <Button primary icon="plus" onClick={onAdd}>
         Add widget
       </Button>
@@ -155,6 +158,7 @@ export function Topbar({ onAdd, onHelp, onFocusMode }: Props) {
           <ProfileFacts />
         </Dialog>
       )}
+      {exporting && <ExportDialog onClose={() => setExporting(false)} />}
       {renaming && <Rename onClose={() => setRenaming(false)} />}
     </header>
   );
