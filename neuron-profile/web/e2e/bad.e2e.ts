@@ -63,6 +63,31 @@ describe("names from outside", () => {
   });
 });
 
+describe("a profile with nothing in it", () => {
+  it.each([
+    ["no lanes", { lanes: [], names: [], kinds: 0, events: 0, total_ns: 0, tables: {}, notes: [] }],
+    ["one event of no length", { total_ns: 1 }],
+  ])("%s", async (_what, part) => {
+    const viewer = await Viewer.open(browser, server.url("/favicon.svg"));
+    await viewer.page.route(`**/api/v1/profiles/${id}`, async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ json: { ...(await answer.json()), ...part } });
+    });
+    await viewer.page.goto(server.url(`/profile/${id}`));
+    await viewer.page.getByRole("tab", { name: "Device Timeline" }).waitFor();
+    for (const title of ["Operator Table", "Overall Summary", "Current Selection Summary", "Annotations", "Tensor Viewer"]) {
+      await viewer.page.getByRole("tab", { name: title }).click();
+      await expect.poll(async () => (await viewer.widget(title).innerText()).trim().length).toBeGreaterThan(0);
+    }
+    for (const title of ["Performance", "Hierarchy", "Flame View", "Roofline", "Memory Viewer", "Region Highlighter", "Settings"]) {
+      await viewer.add(title);
+      await expect.poll(async () => (await viewer.widget(title).innerText()).trim().length).toBeGreaterThan(0);
+      expect(await viewer.widget(title).getByText(/failed:/).count(), title).toBe(0);
+    }
+    await viewer.close();
+  });
+});
+
 describe("a server", () => {
   it("that goes away is said to be, and nothing is lost when it comes back", async () => {
     const viewer = await Viewer.open(browser, server.url(`/profile/${id}`));
