@@ -9,6 +9,7 @@ mod profiles;
 mod search;
 mod series;
 mod sources;
+mod spans;
 mod timeline;
 mod trees;
 
@@ -36,6 +37,7 @@ pub(super) fn router() -> Router<Shared> {
         .route("/", patch(profiles::rename).get(profiles::one).delete(profiles::delete))
         .route("/summary", get(profiles::summary))
         .route("/viewport", get(timeline::viewport))
+        .route("/spans", get(spans::spans))
         .route("/selection", get(timeline::selection))
         .route("/kinds", get(kinds::list))
         .route("/kinds/{place}", get(kinds::one))
