@@ -389,7 +389,8 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
 
 /// On several lines where people may look at it.
 pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
-    let small = path.file_name().is_none_or(|name| name != "lanes.json");
+    let large = ["lanes.json", "kinds.json", "series.json"];
+    let small = path.file_name().is_none_or(|name| !large.iter().any(|large| name == *large));
     let bytes = if small { serde_json::to_vec_pretty(value) } else { serde_json::to_vec(value) };
     let mut bytes = bytes.map_err(|error| Error::damaged(path, error))?;
     bytes.push(b'\n');

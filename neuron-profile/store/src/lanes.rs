@@ -44,7 +44,7 @@ pub struct Lane {
     pub start: u64,
     /// Last end, ns.
     pub end: u64,
-    /// Names of the keys of its rows (slot of an instruction, ring of a packet),
+    /// Kinds of the keys of its rows (slot of an instruction, ring of a packet),
     /// by key: places in [`Index::names`].
     pub keys: Vec<(u64, u32)>,
     /// Rows in pieces.
@@ -72,10 +72,12 @@ pub struct Block {
     pub sums: Vec<Sum>,
 }
 
-/// Events of a name: place of the name, how many begin, the sum of their
-/// lengths, and the time that they cover beyond what came before them, ns.
+/// Events of a kind: place of the kind, how many begin, the sum of their
+/// lengths, and the time that they cover beyond what came before them, ns; then
+/// bytes, of packets alone (0 in profiles of [`Index::version`] 0).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sum(pub u32, pub u64, pub u64, pub u64);
+#[serde(default)]
+pub struct Sum(pub u32, pub u64, pub u64, pub u64, pub u64);
 
 /// A zoom level: bins of `1 << shift` ns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -92,7 +94,10 @@ pub struct Level {
 /// All lanes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Index {
-    /// Names of events.
+    /// 1 where sums have bytes, and names those of kinds.
+    #[serde(default)]
+    pub version: u32,
+    /// Names of events: opcode or ring of each kind.
     pub names: Vec<String>,
     /// Lanes by core and kind.
     pub lanes: Vec<Lane>,

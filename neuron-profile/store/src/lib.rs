@@ -18,6 +18,9 @@
 //!                          labels.json        display name and tags; the one file that changes later
 //!                          <Table>.parquet    one for each table that has rows
 //!                          lanes.json         index of the lanes: blocks of rows, zoom levels
+//!                          kinds.json         what events of a kind have in common
+//!                          series.json        index of the series
+//!                          series             zoom levels of the series
 //!                          tiles              zoom levels, and where the pages of a block lie
 //! ROOT/locks/n_<40 hex>                       held by an ingest, and while a profile is changed
 //! ROOT/profiles/.new-n_<40 hex>               an ingest that is under way, or was killed
@@ -37,10 +40,12 @@ pub mod disk;
 pub mod encode;
 pub mod error;
 pub mod ingest;
+pub mod kinds;
 pub mod lanes;
 pub mod manifest;
 pub mod read;
 pub mod schema;
+pub mod series;
 pub mod tiles;
 
 pub use disk::{Draft, Store};
@@ -49,3 +54,4 @@ pub use ingest::{Progress, Settings, ingest};
 pub use lanes::{Lane, LaneKind};
 pub use manifest::{Labels, Manifest};
 pub use read::Profile;
+pub use series::Series;

@@ -9,6 +9,7 @@ use profile_engine::debug::{Purpose, id_text};
 use profile_engine::program::Slot;
 
 use crate::encode::{Cells, Dictionary};
+use crate::kinds::{Description, Work};
 
 /// Columns of texts.
 pub(super) const TEXTS: [&str; 13] = [
@@ -53,6 +54,8 @@ pub(super) const NUMBERS: [&str; 17] = [
 pub(super) struct Facts {
     pub(super) texts: [Option<String>; TEXTS.len()],
     pub(super) numbers: [Option<i64>; NUMBERS.len()],
+    waits: bool,
+    product: bool,
 }
 
 fn long(value: u64) -> Option<i64> {
@@ -69,7 +72,7 @@ impl Facts {
                 *text = Some(String::new());
             }
         }
-        Self { texts, numbers: Default::default() }
+        Self { texts, numbers: Default::default(), waits: false, product: false }
     }
 
     /// Those of a slot.
@@ -121,6 +124,44 @@ impl Facts {
                 when(product && turns, elements),
                 when(product && turns, elements.saturating_mul(2)),
             ],
+            waits: slot.role.waits,
+            product,
+        }
+    }
+
+    fn text(&self, column: &str) -> Option<String> {
+        let at = TEXTS.iter().position(|name| *name == column)?;
+        self.texts.get(at)?.clone()
+    }
+
+    fn number(&self, column: &str) -> u64 {
+        let at = NUMBERS.iter().position(|name| *name == column);
+        let number = at.and_then(|at| self.numbers.get(at).copied().flatten());
+        number.and_then(|number| u64::try_from(number).ok()).unwrap_or(0)
+    }
+
+    /// Its kind.
+    pub(super) fn kind(&self) -> Description {
+        Description {
+            name: self.text("opcode").unwrap_or_default(),
+            layer: self.text("layer"),
+            operator: self.text("hlo_name"),
+            source: self.text("nki_source_location"),
+            waits: self.waits,
+            product: self.product,
+            work: Work {
+                hbm_read: self.number("hbm_read_bytes"),
+                hbm_write: self.number("hbm_write_bytes"),
+                sbuf_read: self.number("sbuf_read_bytes"),
+                sbuf_write: self.number("sbuf_write_bytes"),
+                psum_read: self.number("psum_read_bytes"),
+                psum_write: self.number("psum_write_bytes"),
+                psum_read_sbuf_write: self.number("psum_read_sbuf_write_bytes"),
+                spill_save: self.number("spill_save_bytes"),
+                spill_reload: self.number("spill_reload_bytes"),
+                flops: self.number("raw_flops"),
+                transpose_flops: self.number("flops_transpose"),
+            },
         }
     }
 }

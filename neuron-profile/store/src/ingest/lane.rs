@@ -19,6 +19,8 @@ pub(super) struct LaneBuilder {
     pub(super) lane: Lane,
     tiles: LaneTiles,
     keys: BTreeMap<u64, u32>,
+    page_sums: Sums,
+    block_sums: Sums,
     /// Start of the last row that was written.
     last: u64,
     /// Rows that came too late.
@@ -32,8 +34,49 @@ pub(super) struct LaneBuilder {
 pub(super) struct Event {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Its name.
+    /// Its kind.
     pub(super) name: u32,
+    /// Bytes of a packet.
+    pub(super) bytes: u32,
+}
+
+/// Sums by kind while a page or block is read; kinds may be many.
+#[derive(Debug, Default)]
+struct Sums {
+    list: Vec<Sum>,
+    /// By kind: its place in the list plus one.
+    places: Vec<u32>,
+}
+
+impl Sums {
+    fn add(&mut self, sum: Sum) {
+        let kind = sum.0 as usize;
+        if kind >= self.places.len() {
+            self.places.resize(kind.saturating_add(1), 0);
+        }
+        let Some(place) = self.places.get_mut(kind) else { return };
+        match (*place as usize).checked_sub(1).and_then(|at| self.list.get_mut(at)) {
+            Some(known) => join(known, sum),
+            None => {
+                self.list.push(sum);
+                *place = u32::try_from(self.list.len()).unwrap_or(0);
+            }
+        }
+    }
+
+    fn take(&mut self) -> Vec<Sum> {
+        for sum in &self.list {
+            if let Some(place) = self.places.get_mut(sum.0 as usize) {
+                *place = 0;
+            }
+        }
+        std::mem::take(&mut self.list)
+    }
+}
+
+/// Adds to a sum.
+pub(crate) fn join(to: &mut Sum, sum: Sum) {
+    *to = Sum(to.0, to.1 + sum.1, to.2 + sum.2, to.3 + sum.3, to.4 + sum.4);
 }
 
 impl LaneBuilder {
@@ -53,6 +96,8 @@ impl LaneBuilder {
             },
             tiles: LaneTiles::default(),
             keys: BTreeMap::new(),
+            page_sums: Sums::default(),
+            block_sums: Sums::default(),
             last: 0,
             late: 0,
             groups: Vec::new(),
@@ -102,15 +147,17 @@ impl LaneBuilder {
             };
             for row in rows {
                 let sum = self.tiles.event(row.start, row.end, row.name, file)?;
-                add(&mut page.sums, sum);
+                self.page_sums.add(Sum(sum.0, sum.1, sum.2, sum.3, row.bytes.into()));
             }
             page.covered = self.tiles.covered();
+            page.sums = self.page_sums.take();
             for sum in &page.sums {
-                add(&mut block.sums, *sum);
+                self.block_sums.add(*sum);
             }
             pages.push(page);
         }
         block.covered = self.tiles.covered();
+        block.sums = self.block_sums.take();
         let bytes = write_pages(&pages);
         block.at = (file.append(&bytes)?, u32::try_from(bytes.len()).unwrap_or(u32::MAX));
         self.lane.rows += block.rows;
@@ -129,14 +176,6 @@ impl LaneBuilder {
         let levels = self.tiles.finish(file)?;
         let keys = self.keys.into_iter().collect();
         Ok(Lane { first_row, levels, keys, ..self.lane })
-    }
-}
-
-/// Adds to the sum of its name.
-pub(crate) fn add(sums: &mut Vec<Sum>, Sum(name, count, time, busy): Sum) {
-    match sums.iter_mut().find(|sum| sum.0 == name) {
-        Some(sum) => *sum = Sum(name, sum.1 + count, sum.2 + time, sum.3 + busy),
-        None => sums.push(Sum(name, count, time, busy)),
     }
 }
 

@@ -9,6 +9,8 @@ mod lane;
 mod small;
 mod tables;
 #[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
 mod tests;
 mod write;
 
@@ -20,9 +22,10 @@ use profile_engine::{Capture, Outcome, Parts, ReadAt, RunError, Totals};
 use crate::disk::Draft;
 use crate::error::Error;
 use crate::manifest::{LAYOUT, Labels, Manifest};
+use crate::read::Profile;
 use crate::schema;
 use gather::Gather;
-pub(crate) use lane::add as add_sum;
+pub(crate) use lane::join as join_sums;
 use write::Writer;
 
 /// How a profile is ingested, and what the files themselves do not say.
@@ -133,6 +136,9 @@ pub fn ingest<S: ReadAt + ?Sized>(
         ..Manifest::default()
     };
     writer.finish(capture, &totals, &usage, settings, &mut manifest)?;
+    let written = Profile::open(draft.dir().to_owned(), manifest.clone(), Labels::default())?;
+    crate::series::build(&written, chip.peak())?;
+    drop(written);
     draft.commit(&mut manifest, &settings.labels)?;
     Ok(Ingested { manifest, totals })
 }

@@ -19,6 +19,7 @@ use crate::disk::write_json;
 use crate::encode::table::Finished;
 use crate::encode::{Cells, Dictionary, Stream, TableWriter, Values};
 use crate::error::Error;
+use crate::kinds::{Description, Gathered};
 use crate::lanes::{Index, LaneKind};
 use crate::manifest::{self, Manifest};
 use crate::schema::{self, Table};
@@ -51,8 +52,7 @@ pub(super) struct Writer<'a> {
     chip: Chip,
     tables: BTreeMap<&'static str, (TableWriter, u64)>,
     tiles: TileFile<BufWriter<File>>,
-    names: Vec<String>,
-    places: HashMap<String, u32>,
+    kinds: Gathered,
     engines: BTreeMap<usize, EngineLane>,
     dma: BTreeMap<usize, DmaLane>,
 }
@@ -84,8 +84,7 @@ impl<'a> Writer<'a> {
             chip,
             tables: BTreeMap::new(),
             tiles: TileFile::new(BufWriter::with_capacity(1 << 18, file)),
-            names: Vec::new(),
-            places: HashMap::new(),
+            kinds: Gathered::default(),
             engines: BTreeMap::new(),
             dma: BTreeMap::new(),
         })
@@ -102,16 +101,6 @@ impl<'a> Writer<'a> {
                 part.write(writer, self.cores, at)
             }
         }
-    }
-
-    fn name(&mut self, text: &str) -> u32 {
-        if let Some(place) = self.places.get(text) {
-            return *place;
-        }
-        let place = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
-        self.names.push(text.to_owned());
-        self.places.insert(text.to_owned(), place);
-        place
     }
 
     pub(super) fn ran(&mut self, at: usize, rows: Vec<Ran>, stay: usize) -> Result<(), Error> {
@@ -154,16 +143,11 @@ impl<'a> Writer<'a> {
                 *place
             })
             .collect();
-        let opcodes: Vec<String> = used
-            .iter()
-            .map(|slot| {
-                let [opcode, ..] = &lane.known.facts(*slot, cores).texts;
-                opcode.clone().unwrap_or_default()
-            })
-            .collect();
+        let kinds: Vec<Description> =
+            used.iter().map(|slot| lane.known.facts(*slot, cores).kind()).collect();
         let facts = lane.known.columns(&used, cores);
         let (core, engine) = (lane.core, lane.engine);
-        let names: Vec<u32> = opcodes.iter().map(|opcode| self.name(opcode)).collect();
+        let names: Vec<u32> = kinds.into_iter().map(|kind| self.kinds.place(kind)).collect();
         let Some(lane) = self.engines.get_mut(&at) else { return Ok(()) };
         let column = |of: &dyn Fn(&Ran) -> i64| -> Vec<i64> { rows.iter().map(of).collect() };
         let start = column(&|row| long(row.start / 1000));
@@ -182,6 +166,7 @@ impl<'a> Writer<'a> {
                 start: row.start / 1000,
                 end: row.end / 1000,
                 name: names.get(*slot as usize).copied().unwrap_or(u32::MAX),
+                bytes: 0,
             })
             .collect();
         // Rows outside every program have the number of their record.
@@ -261,7 +246,12 @@ impl<'a> Writer<'a> {
                 queue.map_or_else(|| format!("Q{ring}-E{engine}"), |queue| queue.name.clone())
             })
             .collect();
-        let names: Vec<u32> = named.iter().map(|name| self.name(name)).collect();
+        let names: Vec<u32> = named
+            .iter()
+            .map(|name| {
+                self.kinds.place(Description { name: name.clone(), ..Description::default() })
+            })
+            .collect();
         let kinds = used.iter().map(|ring| {
             let kinds = of.map(|core| &core.queue_kinds);
             let kind = kinds.and_then(|kinds| kinds.get(usize::from(*ring)));
@@ -278,6 +268,7 @@ impl<'a> Writer<'a> {
                 start: row.start / 1000,
                 end: row.end / 1000,
                 name: names.get(*slot as usize).copied().unwrap_or(u32::MAX),
+                bytes: row.bytes,
             })
             .collect();
         let keys: Vec<(u64, u32)> =
@@ -337,8 +328,8 @@ impl<'a> Writer<'a> {
         for lane in self.dma.keys().copied().collect::<Vec<_>>() {
             self.moved(lane, Vec::new(), 0)?;
         }
-        let Self { dir, mut tables, mut tiles, names, engines, dma, .. } = self;
-        let mut index = Index { names, lanes: Vec::new() };
+        let Self { dir, mut tables, mut tiles, kinds, engines, dma, .. } = self;
+        let mut index = Index { version: 1, names: kinds.names, lanes: Vec::new() };
         let path = dir.join("tiles");
         let mut lanes = Vec::new();
         lanes.extend(engines.into_values().map(|lane| ("Instruction", lane.lane)));
@@ -365,6 +356,7 @@ impl<'a> Writer<'a> {
         let mut out = tiles.into_inner();
         out.flush().map_err(Error::io("write", &path))?;
         write_json(&dir.join("lanes.json"), &index)?;
+        write_json(&dir.join("kinds.json"), &kinds.kinds)?;
         for (writer, _) in tables.into_values() {
             close(writer, manifest)?;
         }

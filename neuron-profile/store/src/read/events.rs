@@ -12,14 +12,14 @@ use crate::tiles::page::RowPage;
 
 /// An event with the time that it adds to what is covered.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
-    pub(super) start: u64,
-    pub(super) end: u64,
+pub(crate) struct Seen {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
     /// Begin of what no earlier event covers; `end` or later for nothing.
-    pub(super) fresh: u64,
-    pub(super) name: u32,
+    pub(crate) fresh: u64,
+    pub(crate) name: u32,
     /// Place in the lane.
-    pub(super) row: u64,
+    pub(crate) row: u64,
 }
 
 /// Sizes before and after compression, and where the values of a page begin.
@@ -103,7 +103,7 @@ impl Profile {
 
     /// Calls `each` for the events of a page, `first` being its first row in the
     /// lane.
-    pub(super) fn events_of(
+    pub(crate) fn events_of(
         &self,
         lane: usize,
         (block, page): (usize, usize),
@@ -135,7 +135,7 @@ impl Profile {
     /// Calls `each` for the pages of a lane that have an event which begins in
     /// `from..to`, or covers a part of it that none before does. Gives block,
     /// page, and the first row in the lane.
-    pub(super) fn pages_in(
+    pub(crate) fn pages_in(
         &self,
         lane: usize,
         from: u64,

@@ -16,16 +16,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::disk::read_json;
 use crate::error::Error;
+use crate::kinds::{Kind, Kinds};
 use crate::lanes::{Index, Lane};
 use crate::manifest::{Labels, Manifest};
+use crate::series::{Series, SeriesIndex};
 use crate::tiles::page::{RowPage, read_pages};
 
 pub use arrow_array::RecordBatchReader;
+use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 /// Batches of a table.
 pub use parquet::arrow::arrow_reader::ParquetRecordBatchReader as Batches;
 pub use rows::{Condition, Found, Line, Match, Search, objects};
 pub use selection::{LaneSums, NameSum};
-pub use viewport::{Column, LaneView, Viewport};
+pub use viewport::{Column, Columns, LaneView, Viewport};
 
 /// Pages of events that are kept (our choice: 8,192 events of 24 bytes each).
 const PAGES: usize = 512;
@@ -81,11 +84,16 @@ pub struct Profile {
     manifest: Manifest,
     labels: Labels,
     index: Index,
+    kinds: Kinds,
+    series: SeriesIndex,
+    series_file: Option<File>,
     tiles: File,
     /// Tables of lanes.
     files: HashMap<&'static str, File>,
     lists: Mutex<Cache<Vec<RowPage>>>,
     events: Mutex<Cache<Events>>,
+    /// Footers of tables.
+    footers: Mutex<HashMap<String, ArrowReaderMetadata>>,
 }
 
 impl Profile {
@@ -97,6 +105,8 @@ impl Profile {
     /// Files that cannot be read, or are damaged.
     pub fn open(dir: PathBuf, manifest: Manifest, labels: Labels) -> Result<Self, Error> {
         let index: Index = read_json(&dir.join("lanes.json"))?;
+        let kinds = optional(&dir.join("kinds.json"))?;
+        let series: SeriesIndex = optional(&dir.join("series.json"))?;
         let open = |name: &str| {
             let path = dir.join(name);
             File::open(&path).map_err(Error::io("open", &path))
@@ -109,8 +119,21 @@ impl Profile {
             }
         }
         let tiles = open("tiles")?;
-        let (lists, events) = (Cache::new(LISTS), Cache::new(PAGES));
-        Ok(Self { dir, manifest, labels, index, tiles, files, lists, events })
+        let series_file = if series.series.is_empty() { None } else { Some(open("series")?) };
+        Ok(Self {
+            dir,
+            manifest,
+            labels,
+            index,
+            kinds,
+            series,
+            series_file,
+            tiles,
+            files,
+            lists: Cache::new(LISTS),
+            events: Cache::new(PAGES),
+            footers: Mutex::default(),
+        })
     }
 
     /// What it is.
@@ -133,7 +156,8 @@ impl Profile {
         &self.index.lanes
     }
 
-    /// Names of events; lanes, viewports and selections give places in it.
+    /// Names of events, one for each kind; lanes, viewports and selections give
+    /// places in it.
     pub fn names(&self) -> &[String] {
         &self.index.names
     }
@@ -141,6 +165,38 @@ impl Profile {
     /// A name by its place; empty for none.
     pub fn name(&self, place: u32) -> &str {
         self.index.names.get(place as usize).map_or("", String::as_str)
+    }
+
+    /// What the events of a kind have in common; a profile of an older version
+    /// has none.
+    pub fn kinds(&self) -> &Kinds {
+        &self.kinds
+    }
+
+    /// One kind by its place; nothing is known of it in a profile of an older
+    /// version.
+    pub fn kind(&self, place: u32) -> Kind {
+        self.kinds.kind(place).cloned().unwrap_or_default()
+    }
+
+    /// Lines of the timeline that are not events, from top to bottom; a profile
+    /// of an older version has none.
+    pub fn series(&self) -> &[Series] {
+        &self.series.series
+    }
+
+    pub(crate) const fn series_file(&self) -> Option<&File> {
+        self.series_file.as_ref()
+    }
+
+    /// When the pages of a lane begin, ns.
+    pub(crate) fn page_starts(&self, lane: usize) -> Result<Vec<u64>, Error> {
+        let blocks = self.lane(lane)?.blocks.len();
+        let mut out = Vec::new();
+        for block in 0..blocks {
+            out.extend(self.pages(lane, block)?.iter().map(|page| page.start));
+        }
+        Ok(out)
     }
 
     fn lane(&self, lane: usize) -> Result<&Lane, Error> {
@@ -171,10 +227,15 @@ impl Profile {
             return Err(Error::damaged(&path(), format!("no block {block}")));
         };
         let (at, size) = of.at;
-        let pages = read_pages(&self.tiles_at(at, size)?);
+        let pages = read_pages(&self.tiles_at(at, size)?, self.index.version > 0);
         let pages = pages.ok_or_else(|| Error::damaged(&path(), format!("pages at {at}")))?;
         let pages = Arc::new(pages);
         cache().put(key, Arc::clone(&pages));
         Ok(pages)
     }
+}
+
+/// A file that older versions did not write.
+fn optional<T: Default + serde::de::DeserializeOwned>(path: &Path) -> Result<T, Error> {
+    if path.exists() { read_json(path) } else { Ok(T::default()) }
 }

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float32Type, Float64Type, Int32Type, Int64Type};
@@ -79,14 +79,25 @@ impl Profile {
         }
     }
 
-    fn builder(
+    pub(crate) fn builder(
         &self,
         table: &str,
     ) -> Result<(PathBuf, ParquetRecordBatchReaderBuilder<File>), Error> {
         let path = self.table(table)?;
         let file = File::open(&path).map_err(Error::io("open", &path))?;
-        let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
-        let metadata = ArrowReaderMetadata::load(&file, options).map_err(Error::parquet(&path))?;
+        let footers = || self.footers.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = footers().get(table).cloned();
+        let metadata = match known {
+            Some(known) => known,
+            None => {
+                let options =
+                    ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
+                let metadata =
+                    ArrowReaderMetadata::load(&file, options).map_err(Error::parquet(&path))?;
+                footers().insert(table.to_owned(), metadata.clone());
+                metadata
+            }
+        };
         Ok((path, ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)))
     }
 
@@ -106,7 +117,26 @@ impl Profile {
     ///
     /// A table or row that is not there, or cannot be read.
     pub fn row(&self, table: &str, row: u64) -> Result<Map<String, Value>, Error> {
-        let (path, builder) = self.builder(table)?;
+        let mut found = None;
+        self.some_rows(table, row, 1, None, |batch| found = Some(object(batch, 0)))?;
+        found.ok_or_else(|| Error::damaged(&self.dir.join(table), "a row group is too short"))
+    }
+
+    /// Calls `each` with batches of `count` rows from `row` on, of these columns
+    /// or of all; the rows must lie in one row group.
+    ///
+    /// # Errors
+    ///
+    /// A table, column or row that is not there, or cannot be read.
+    pub fn some_rows(
+        &self,
+        table: &str,
+        row: u64,
+        count: usize,
+        columns: Option<&[&str]>,
+        mut each: impl FnMut(&RecordBatch),
+    ) -> Result<(), Error> {
+        let (path, mut builder) = self.builder(table)?;
         let groups = builder.metadata().row_groups();
         let (mut group, mut first) = (0, 0);
         for (at, of) in groups.iter().enumerate() {
@@ -121,14 +151,19 @@ impl Profile {
         if group >= groups.len() {
             return Err(Error::NoRow { table: table.to_owned(), row, rows: first });
         }
+        if let Some(columns) = columns {
+            let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
+            builder = builder.with_projection(mask);
+        }
         let skip = usize::try_from(row - first).unwrap_or(usize::MAX);
-        let selection = RowSelection::from(vec![RowSelector::skip(skip), RowSelector::select(1)]);
+        let selection =
+            RowSelection::from(vec![RowSelector::skip(skip), RowSelector::select(count)]);
         let reader = builder.with_row_groups(vec![group]).with_row_selection(selection);
-        let mut reader = reader.with_batch_size(1).build().map_err(Error::parquet(&path))?;
-        let batch = reader.next().transpose();
-        let batch = batch.map_err(|error| Error::damaged(&path, error))?;
-        let batch = batch.ok_or_else(|| Error::damaged(&path, "a row group is too short"))?;
-        Ok(object(&batch, 0))
+        let reader = reader.with_batch_size(count.clamp(1, 1 << 16)).build();
+        for batch in reader.map_err(Error::parquet(&path))? {
+            each(&batch.map_err(|error| Error::damaged(&path, error))?);
+        }
+        Ok(())
     }
 
     /// Rows that meet all conditions. Row groups whose statistics say that they

@@ -13,6 +13,52 @@ use crate::tiles::page::entries;
 /// Most columns (our choice: an 8K screen has 7,680).
 pub(super) const MOST_COLUMNS: u32 = 16_384;
 
+/// The columns of a range: 2^k ns wide, at multiples of that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Columns {
+    /// Begin of the first, ns.
+    pub start: u64,
+    /// Each is `1 << shift` ns wide.
+    pub shift: u32,
+    /// How many.
+    pub columns: u32,
+}
+
+impl Columns {
+    /// At least `width` columns, where the range has as many nanoseconds.
+    ///
+    /// # Errors
+    ///
+    /// An empty range, no or too many columns.
+    pub fn new(start: u64, end: u64, width: u32) -> Result<Self, Error> {
+        let span = end.checked_sub(start).filter(|span| *span > 0);
+        let (Some(span), 1..=MOST_COLUMNS) = (span, width) else {
+            return Err(Error::BadRange { start, end, width });
+        };
+        let shift = (span / u64::from(width)).max(1).ilog2();
+        let first = start >> shift;
+        let last = (end - 1) >> shift;
+        let columns = u32::try_from(last - first + 1).unwrap_or(u32::MAX);
+        Ok(Self { start: first << shift, shift, columns })
+    }
+
+    /// Where a column begins, ns.
+    pub fn begin(&self, column: u32) -> u64 {
+        self.start.saturating_add(u64::from(column) << self.shift)
+    }
+
+    /// Where the last one ends, ns.
+    pub fn end(&self) -> u64 {
+        self.begin(self.columns)
+    }
+
+    /// The column of a time.
+    pub fn at(&self, time: u64) -> Option<u32> {
+        let at = time.checked_sub(self.start)? >> self.shift;
+        u32::try_from(at).ok().filter(|at| *at < self.columns)
+    }
+}
+
 /// Some lanes in a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Viewport {
@@ -86,17 +132,11 @@ impl Profile {
         width: u32,
         lanes: &[usize],
     ) -> Result<Viewport, Error> {
-        let span = end.checked_sub(start).filter(|span| *span > 0);
-        let (Some(span), 1..=MOST_COLUMNS) = (span, width) else {
-            return Err(Error::BadRange { start, end, width });
-        };
-        let shift = (span / u64::from(width)).max(1).ilog2();
+        let Columns { start, shift, columns } = Columns::new(start, end, width)?;
         let first = start >> shift;
-        let last = (end - 1) >> shift;
-        let columns = u32::try_from(last - first + 1).unwrap_or(u32::MAX);
         let lanes = lanes.iter().map(|lane| self.lane_view(*lane, shift, first, columns));
         let lanes = lanes.collect::<Result<_, Error>>()?;
-        Ok(Viewport { start: first << shift, column_ns: 1 << shift, columns, lanes })
+        Ok(Viewport { start, column_ns: 1 << shift, columns, lanes })
     }
 
     fn lane_view(

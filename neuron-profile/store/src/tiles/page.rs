@@ -14,7 +14,7 @@ pub struct Entry {
     pub count: u64,
     /// Busy ns of each bin.
     pub busy: u64,
-    /// Name that covers most.
+    /// Kind that covers most.
     pub name: u32,
 }
 
@@ -88,8 +88,8 @@ pub(crate) fn write_pages(pages: &[RowPage]) -> Vec<u8> {
             varint(&mut out, u64::from(size));
         }
         varint(&mut out, page.sums.len() as u64);
-        for Sum(name, count, time, busy) in &page.sums {
-            for value in [u64::from(*name), *count, *time, *busy] {
+        for Sum(name, count, time, busy, moved) in &page.sums {
+            for value in [u64::from(*name), *count, *time, *busy, *moved] {
                 varint(&mut out, value);
             }
         }
@@ -97,8 +97,8 @@ pub(crate) fn write_pages(pages: &[RowPage]) -> Vec<u8> {
     out
 }
 
-/// Back; `None` for other bytes.
-pub fn read_pages(mut bytes: &[u8]) -> Option<Vec<RowPage>> {
+/// Back; `None` for other bytes. `full` says that sums have bytes.
+pub fn read_pages(mut bytes: &[u8], full: bool) -> Option<Vec<RowPage>> {
     let bytes = &mut bytes;
     let count = usize::try_from(read_varint(bytes)?).ok()?;
     // A page has at least twelve bytes.
@@ -117,8 +117,10 @@ pub fn read_pages(mut bytes: &[u8]) -> Option<Vec<RowPage>> {
         }
         for _ in 0..read_varint(bytes)? {
             let name = u32::try_from(read_varint(bytes)?).ok()?;
-            let sum = Sum(name, read_varint(bytes)?, read_varint(bytes)?, read_varint(bytes)?);
-            page.sums.push(sum);
+            let [count, time, busy] =
+                [read_varint(bytes)?, read_varint(bytes)?, read_varint(bytes)?];
+            let moved = if full { read_varint(bytes)? } else { 0 };
+            page.sums.push(Sum(name, count, time, busy, moved));
         }
         out.push(page);
     }
@@ -136,7 +138,7 @@ mod tests {
             let mut seen = 0;
             entries(&bytes, 0, 4, |_| seen += 1);
             prop_assert!(seen <= bytes.len());
-            let _ = read_pages(&bytes);
+            let _ = (read_pages(&bytes, true), read_pages(&bytes, false));
         }
     }
 }

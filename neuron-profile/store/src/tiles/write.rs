@@ -53,7 +53,7 @@ struct Open {
     bin: u64,
     count: u64,
     busy: u64,
-    /// Busy ns by name; few names meet in a bin.
+    /// Busy ns by kind, in the order of kinds.
     names: Vec<(u32, u64)>,
     /// Events of the lane that began before it.
     row: u64,
@@ -62,9 +62,38 @@ struct Open {
 
 impl Open {
     fn name(&mut self, name: u32, busy: u64) {
-        match self.names.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, sum)) => *sum += busy,
-            None => self.names.push((name, busy)),
+        match self.names.binary_search_by_key(&name, |(known, _)| *known) {
+            Ok(at) => {
+                if let Some((_, sum)) = self.names.get_mut(at) {
+                    *sum += busy;
+                }
+            }
+            Err(at) => self.names.insert(at, (name, busy)),
+        }
+    }
+
+    /// Adds those of a bin below: both are in order, and both may be long.
+    fn names(&mut self, below: &[(u32, u64)]) {
+        if self.names.len() > 8 * below.len() || self.names.is_empty() {
+            below.iter().for_each(|(name, busy)| self.name(*name, *busy));
+            return;
+        }
+        let own = std::mem::take(&mut self.names);
+        self.names.reserve(own.len() + below.len());
+        let (mut own, mut below) = (own.into_iter().peekable(), below.iter().copied().peekable());
+        loop {
+            let next = match (own.peek(), below.peek()) {
+                (Some((a, _)), Some((b, _))) if a == b => {
+                    own.next().zip(below.next()).map(|(a, b)| (a.0, a.1 + b.1))
+                }
+                (Some((a, _)), Some((b, _))) if a > b => below.next(),
+                (Some(_), _) => own.next(),
+                (None, _) => below.next(),
+            };
+            match next {
+                Some(sum) => self.names.push(sum),
+                None => return,
+            }
         }
     }
 }
@@ -149,7 +178,7 @@ impl LaneTiles {
         self.levels.splice(0..0, fresh);
     }
 
-    /// Adds an event; `sums` gets its part. Starts must not fall; where one
+    /// Adds an event; gives its part of sums. Starts must not fall; where one
     /// does, its event counts in the bin that is open.
     pub fn event<W: Write>(
         &mut self,
@@ -167,7 +196,7 @@ impl LaneTiles {
         if fresh > 0 {
             self.ahead.push_back((from, end, name));
         }
-        Ok(Sum(name, 1, end.saturating_sub(start), fresh))
+        Ok(Sum(name, 1, end.saturating_sub(start), fresh, 0))
     }
 
     /// Busy time before a moment.
@@ -295,9 +324,7 @@ impl LaneTiles {
             }
             to.count += open.count;
             to.busy += open.busy;
-            for (name, busy) in &open.names {
-                to.name(*name, *busy);
-            }
+            to.names(&open.names);
         }
         if let Some(level) = self.levels.get_mut(at) {
             // The list is used again.
