@@ -76,7 +76,7 @@ pub(super) fn run(
 }
 
 /// What the command line says about name and tags.
-fn label(args: &Args, labels: &mut Labels) {
+pub(super) fn label(args: &Args, labels: &mut Labels) {
     if let Some(name) = &args.display_name {
         labels.display_name.clone_from(name);
     }
