@@ -17,21 +17,29 @@ fn main() -> io::Result<()> {
         list(&site, &site, &mut names)?;
         names.sort();
     }
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    let kept = out.join("viewer");
+    fs::create_dir_all(&kept)?;
     let mut table = String::from("&[\n");
-    for name in &names {
-        let file = site.join(name);
-        // Only files that were compressed are the viewer's.
-        let [br, gz] = ["br", "gz"].map(|kind| PathBuf::from(format!("{}.{kind}", file.display())));
-        if br.is_file() && gz.is_file() {
-            let _ = writeln!(
-                table,
-                "    Asset {{ name: {name:?}, br: include_bytes!({br:?}), gz: include_bytes!({gz:?}) }},"
-            );
+    for (place, name) in names.iter().enumerate() {
+        // Only files that were compressed are the viewer's. They are copied, so
+        // that a build of the viewer does not take them away under a compiler.
+        let file = site.join(name).into_os_string();
+        let copied = ["br", "gz"].map(|kind| {
+            let mut from = file.clone();
+            from.push(format!(".{kind}"));
+            fs::copy(from, kept.join(format!("{place}.{kind}"))).is_ok()
+        });
+        if copied == [true; 2] {
+            let bytes = |kind: &str| {
+                format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/viewer/{place}.{kind}\"))")
+            };
+            let (br, gz) = (bytes("br"), bytes("gz"));
+            let _ = writeln!(table, "    Asset {{ name: {name:?}, br: {br}, gz: {gz} }},");
         }
     }
     table.push_str("]\n");
-    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("viewer.rs");
-    fs::write(out, table)
+    fs::write(out.join("viewer.rs"), table)
 }
 
 /// Names of the files below a directory, with `/` between.

@@ -68,7 +68,7 @@ impl<W: Write> Write for Results<W> {
 
 /// What failed and why, on one line. The errors of the shared crate tell their
 /// cause themselves; an error of the system ends the line, without its number.
-fn one_line(error: &anyhow::Error) -> String {
+pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let mut parts = Vec::new();
     for cause in error.chain() {
         let text = cause.to_string();

@@ -12,6 +12,8 @@
 //! | 23872 | 16 cores, two histograms each (total, device), 520 bytes each |
 //! | 40512 | end |
 //!
+//! Models stand in the first slots; the first free slot ends them.
+//!
 //! A model: state u32 (0 free, 1 loaded, 2 running) at 0, id u32 at 4, node
 //! u32 at 8, core u32 at 12, name 256 bytes at 16, uuid 16 bytes at 272, host
 //! memory of code, tensors, constants, scratchpad, misc u64 each at 288,
@@ -40,6 +42,8 @@ pub const MAX_TEXT: usize = 255;
 const TAG: usize = 64;
 const MODELS: usize = 320;
 const MODEL: usize = 368;
+/// Models that are read at once; the others only where these are in use.
+const FIRST_MODELS: usize = 4;
 const LATENCIES: usize = 23_872;
 const HISTOGRAM: usize = 8 * (BUCKETS + 1);
 /// Buckets of a histogram.
@@ -110,15 +114,21 @@ fn gather_used<E>(
     let cores = usize::try_from(cores.min(nds::MAX_CORES)).unwrap_or(0);
     // The counters of the first four cores stand in two places, those of the
     // others in one (driver.md §5.3).
+    let first_models = MODELS + MODEL * FIRST_MODELS;
     let parts = [
         (0, 256 + 248 * 4),
         (55_936, 512 * cores.min(4)),
         (57_984, 768 * cores.saturating_sub(4)),
-        (START, LATENCIES),
+        (START, first_models),
+        (START + first_models, LATENCIES - first_models),
         (START + LATENCIES, 2 * HISTOGRAM * cores),
     ];
     let mut end = 0;
     for (offset, length) in parts {
+        // A process has few models mostly, and the first free slot ends them.
+        if offset == START + first_models && u32_at(bytes, offset - MODEL) == 0 {
+            continue;
+        }
         bytes.get_mut(end..offset).unwrap_or_default().fill(0);
         end = offset + length;
         let part = bytes.get_mut(offset..end).unwrap_or_default();
@@ -308,7 +318,7 @@ impl Block {
         for slot in 0..MAX_MODELS {
             let at = MODELS + MODEL * slot;
             let running = match u32_at(bytes, at) {
-                0 => continue,
+                0 => break,
                 1 => false,
                 2 => true,
                 state => {

@@ -18,7 +18,7 @@ use crate::source::ReadAt;
 use crate::stream::Event;
 use crate::totals::Totals;
 use crate::union::Union;
-use crate::usage::{Usage, UsageRow};
+use crate::usage::{Allocation, Usage, UsageRow};
 
 /// Which costly parts are wanted.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +41,8 @@ pub struct Outcome {
     pub totals: Totals,
     /// Samples of the memories of each core; empty when left out.
     pub usage: Vec<Vec<UsageRow>>,
+    /// Lives in SBUF of each core, by partition and time; empty in the same way.
+    pub allocations: Vec<Vec<Allocation>>,
 }
 
 /// Why a pass ended early.
@@ -120,12 +122,13 @@ impl<S: ReadAt + ?Sized, K: Sink> Run<'_, '_, S, K> {
                     self.instructions
                 });
                 state.instructions.begin(of, start, time, id);
-                let slot = of.program(start.engine).slot_of(start.pc);
-                let slot = slot.and_then(|slot| of.slot(start.engine, slot));
+                let place = of.program(start.engine).slot_of(start.pc);
+                let slot = place.and_then(|slot| of.slot(start.engine, slot));
                 if let (Some(usage), Some(slot)) = (&mut state.usage, slot)
                     && inside
                 {
-                    usage.begin(&slot.writes, time - from);
+                    let by = (start.engine, place.unwrap_or(u32::MAX));
+                    usage.begin(&slot.writes, time - from, by);
                 }
                 if inside && slot.is_some_and(|slot| slot.role.triggers_dma) {
                     state.pending += 1;
@@ -257,13 +260,17 @@ impl<S: ReadAt + ?Sized, K: Sink> Run<'_, '_, S, K> {
             self.samples(core)?;
         }
         let Self { capture, states, mut totals, .. } = self;
-        let mut usage = Vec::new();
+        let (mut usage, mut allocations) = (Vec::new(), Vec::new());
         for state in states {
             totals
                 .layers
                 .extend(state.layers.into_nodes().into_iter().filter(|node| !node.is_empty()));
-            usage.extend(state.usage.map(|usage| usage.finish(capture.chip.sbuf_bytes)));
+            if let Some(of) = state.usage {
+                let (rows, lives) = of.finish(capture.chip.sbuf_bytes);
+                usage.push(rows);
+                allocations.push(lives);
+            }
         }
-        Ok(Outcome { totals, usage })
+        Ok(Outcome { totals, usage, allocations })
     }
 }

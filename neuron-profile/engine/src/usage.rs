@@ -11,10 +11,13 @@
 //!
 //! The end of a life is known only when it is over, so samples cannot be told
 //! as records pass: they are kept, 16 bytes for each change, and sorted at the
-//! end. A caller that wants bounded memory leaves this part out
+//! end, with 32 bytes for each life in SBUF (our choice: the memory viewer draws
+//! them; no export has them). A caller that wants bounded memory leaves this part out
 //! ([`Parts::usage`](crate::run::Parts)).
 
 use std::collections::BTreeMap;
+
+use neuron_core::engine::Engine;
 
 use crate::operand::{Memory, Span};
 
@@ -48,9 +51,33 @@ pub enum UsageRow {
     },
 }
 
+/// Bytes of a partition of SBUF that hold what an instruction wrote, until the
+/// last one that reads it ends: the life by which fullness is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allocation {
+    /// When the writer began, ps from the start.
+    pub born: u64,
+    /// End of the last use, ps.
+    pub dies: u64,
+    /// First byte.
+    pub start: u32,
+    /// Byte behind the last.
+    pub end: u32,
+    /// Slot of the writer; the first of several that write at once.
+    pub slot: u32,
+    /// Its engine.
+    pub engine: Engine,
+    /// Partition: 0, 32, 64 or 96.
+    pub partition: u8,
+}
+
+/// Who writes: engine and slot.
+pub(crate) type Writer = (Engine, u32);
+
 /// A range of bytes in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Life {
+    by: Writer,
     end: u32,
     born: u64,
     /// End of the last use so far.
@@ -81,8 +108,8 @@ impl Bytes {
     fn begin(
         &mut self,
         (start, end): (u32, u32),
-        from: u64,
-        over: &mut impl FnMut(u32, u32, u64, u64),
+        (from, by): (u64, Writer),
+        over: &mut impl FnMut(u32, &Life),
     ) {
         if start >= end {
             return;
@@ -90,7 +117,7 @@ impl Bytes {
         self.cut(start);
         self.cut(end);
         let inside: Vec<u32> = self.lives.range(start..end).map(|(at, _)| *at).collect();
-        let fresh = |end| Life { end, born: from, dies: from, writers: 1 };
+        let fresh = |end| Life { by, end, born: from, dies: from, writers: 1 };
         let mut next = start;
         let mut lives = Vec::new();
         for at in inside {
@@ -102,7 +129,7 @@ impl Bytes {
             if life.writers > 0 || life.dies >= from {
                 lives.push((at, Life { writers: life.writers + 1, ..life }));
             } else {
-                over(at, life.end, life.born, life.dies);
+                over(at, &life);
                 lives.push((at, fresh(life.end)));
             }
         }
@@ -163,6 +190,7 @@ pub(crate) struct Usage {
     sbuf_changes: Vec<Change>,
     psum_changes: Vec<Change>,
     sbuf_writes: Vec<u64>,
+    allocations: Vec<Allocation>,
     psum_writes: Vec<u64>,
 }
 
@@ -190,22 +218,24 @@ fn bank_lives(changes: &mut Vec<Change>, start: u32, end: u32, born: u64, dies: 
 
 impl Usage {
     /// An instruction began.
-    pub(crate) fn begin(&mut self, writes: &[Span], start: u64) {
+    pub(crate) fn begin(&mut self, writes: &[Span], start: u64, by: Writer) {
         for span in writes {
             let range = (span.start, span.end);
             match span.memory {
                 Memory::Sbuf => {
                     let changes = &mut self.sbuf_changes;
+                    let allocations = &mut self.allocations;
                     for (place, bytes) in sampled(&mut self.sbuf, span) {
-                        bytes.begin(range, start, &mut |from, to, born, dies| {
-                            life(changes, place, to - from, born, dies);
+                        bytes.begin(range, (start, by), &mut |from, last| {
+                            life(changes, place, last.end - from, last.born, last.dies);
+                            allocations.push(allocation(place, from, last));
                         });
                     }
                 }
                 Memory::Psum => {
                     let changes = &mut self.psum_changes;
-                    self.psum.begin(range, start, &mut |from, to, born, dies| {
-                        bank_lives(changes, from, to, born, dies);
+                    self.psum.begin(range, (start, by), &mut |from, last| {
+                        bank_lives(changes, from, last.end, last.born, last.dies);
                     });
                 }
             }
@@ -245,11 +275,13 @@ impl Usage {
         }
     }
 
-    /// The samples of SBUF, then those of PSUM, each in order of time.
-    pub(crate) fn finish(mut self, sbuf_bytes: u32) -> Vec<UsageRow> {
+    /// The samples of SBUF, then those of PSUM, each in order of time; and the
+    /// lives in SBUF by partition and time.
+    pub(crate) fn finish(mut self, sbuf_bytes: u32) -> (Vec<UsageRow>, Vec<Allocation>) {
         for (place, bytes) in (0..).zip(&self.sbuf) {
             for (start, last) in &bytes.lives {
                 life(&mut self.sbuf_changes, place, last.end - start, last.born, last.dies);
+                self.allocations.push(allocation(place, *start, last));
             }
         }
         for (start, last) in &self.psum.lives {
@@ -267,8 +299,17 @@ impl Usage {
         walk::<BANKS>(self.psum_changes, self.psum_writes, |time, used| {
             rows.push(UsageRow::Psum { time, banks: used.map(|bytes| bytes > 0) });
         });
-        rows
+        let mut allocations = self.allocations;
+        allocations.sort_unstable_by_key(|of| (of.partition, of.born, of.start));
+        (rows, allocations)
     }
+}
+
+/// A life that is over.
+fn allocation(place: u8, start: u32, of: &Life) -> Allocation {
+    let partition = SAMPLED.get(usize::from(place)).copied().unwrap_or(0);
+    let (engine, slot) = of.by;
+    Allocation { born: of.born, dies: of.dies, start, end: of.end, slot, engine, partition }
 }
 
 /// The sampled partitions that a span covers, with their places.

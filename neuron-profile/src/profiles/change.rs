@@ -4,6 +4,7 @@ use std::io::Write;
 
 use super::Place;
 use crate::output::{self, Exit};
+use crate::sources::Sources;
 
 /// Delete stored profiles
 #[derive(Debug, clap::Args)]
@@ -51,7 +52,11 @@ pub fn run_delete(args: &DeleteArgs, out: &mut dyn Write) -> anyhow::Result<Exit
     let mut failed = None;
     for profile in &args.profiles {
         match store.delete(profile) {
-            Ok(id) => writeln!(out, "Profile \"{id}\" is deleted")?,
+            Ok(id) => {
+                // They name files of the profile alone.
+                Sources::of(store.root(), &id).forget()?;
+                writeln!(out, "Profile \"{id}\" is deleted")?;
+            }
             Err(error) => {
                 if let Some(before) = failed.replace(error) {
                     output::tell("delete", [before.to_string()]);

@@ -13,12 +13,16 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::net::{IpAddr, SocketAddr};
 
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderName, header};
 
 use super::peer;
 
 /// The cookie that keeps the token. Browsers do not tell ports apart.
 pub(super) const COOKIE: &str = "neuron_profile_token";
+
+/// What browsers tell of the page that asks (Fetch Metadata).
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 
 /// The rules of a server.
 #[derive(Debug, Clone)]
@@ -79,13 +83,17 @@ impl Access {
 
     /// Whether a request is answered. `given` is the token of its query.
     pub(super) fn allows(&self, headers: &HeaderMap, given: Option<&str>) -> Result<(), Refusal> {
-        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         let host = text(header::HOST);
         let foreign = text(header::ORIGIN).is_some_and(|origin| {
             let place = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
             place.is_none() || place != host
         });
-        if foreign {
+        // Where no origin is told: an image or a script of a page elsewhere. A
+        // link from there is followed.
+        let elsewhere =
+            text(FETCH_SITE) == Some("cross-site") && text(FETCH_MODE) != Some("navigate");
+        if foreign || elsewhere {
             return Err(ORIGIN);
         }
         match self {
@@ -150,6 +158,13 @@ mod tests {
         for origin in ["http://localhost:3002", "http://evil.example", "null", "file://"] {
             assert_eq!(from(origin), Err(ORIGIN), "{origin}");
         }
+        let fetched = |site: &str, mode: &str| {
+            let host = (header::HOST, "localhost:3001");
+            access.allows(&headers(&[host, (FETCH_SITE, site), (FETCH_MODE, mode)]), None)
+        };
+        assert_eq!(fetched("cross-site", "no-cors"), Err(ORIGIN));
+        assert_eq!(fetched("cross-site", "navigate"), Ok(()));
+        assert_eq!(fetched("same-origin", "cors"), Ok(()));
     }
 
     #[test]

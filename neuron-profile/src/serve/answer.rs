@@ -8,12 +8,13 @@ use serde_json::json;
 
 /// What every answer says to the browser: nothing from elsewhere, no frames of
 /// others, no guesses.
-pub(super) const HEADERS: [(HeaderName, HeaderValue); 5] = [
+pub(super) const HEADERS: [(HeaderName, HeaderValue); 6] = [
     (
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(
-            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-             font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; \
+            "default-src 'self'; script-src 'self'; style-src 'self'; \
+             img-src 'self' data: blob:; worker-src 'self' blob:; font-src 'self'; \
+             connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; \
              frame-ancestors 'none'",
         ),
     ),
@@ -23,8 +24,17 @@ pub(super) const HEADERS: [(HeaderName, HeaderValue); 5] = [
         HeaderName::from_static("cross-origin-resource-policy"),
         HeaderValue::from_static("same-origin"),
     ),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        HeaderValue::from_static("same-origin"),
+    ),
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
 ];
+
+/// What answers of the interface may do when somebody opens them as a page:
+/// nothing. Sources of others come back from there.
+pub(super) const DATA: HeaderValue =
+    HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'; sandbox");
 
 /// A request that cannot be answered.
 #[derive(Debug)]

@@ -5,15 +5,19 @@ mod access;
 mod answer;
 mod api;
 mod assets;
+mod jobs;
 mod listener;
+mod live;
 mod opened;
 mod pages;
 mod peer;
+mod uploads;
 mod wire;
 
 use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -47,6 +51,10 @@ pub struct Listen {
     /// Address to listen on, to be reached from other machines; then the printed link has a token
     #[arg(long, value_name = "ADDRESS")]
     host: Option<std::net::IpAddr>,
+
+    /// Largest file that the viewer may upload
+    #[arg(long, value_name = "MIB", default_value_t = 8192, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    upload_limit: u64,
 }
 
 /// Serves the profiles of a store until a signal. `page` is what the printed
@@ -88,10 +96,13 @@ pub fn serve(
             Some(id) => ("View profile at", format!("profile/{id}")),
             None => ("View a list of profiles at", String::new()),
         };
+        let (opened, queue) = Opened::new(store, listen.upload_limit << 20);
+        let opened = Arc::new(opened);
         writeln!(out, "{what} http://{name}:{port}/{path}{}", access.query())?;
         writeln!(out, "ctrl-c to exit")?;
         out.flush()?;
-        let app = router(Opened::new(store), access.clone());
+        let background = Background::start(&opened, queue);
+        let app = router(Arc::clone(&opened), access.clone());
         let service = app.into_make_service_with_connect_info::<Peer>();
         let (send, asked) = tokio::sync::oneshot::channel::<()>();
         let server = axum::serve(Guarded::new(listener, access), service)
@@ -101,15 +112,58 @@ pub fn serve(
             .into_future();
         let mut server = std::pin::pin!(server);
         tokio::select! {
-            done = &mut server => return done.context("the server broke off"),
+            done = &mut server => {
+                opened.finish();
+                background.finish(&opened);
+                return done.context("the server broke off");
+            }
             _ = ctrl_c.recv() => {}
             _ = term.recv() => {}
         }
+        opened.finish();
         let _ = send.send(());
         // Connections that a browser keeps open are cut.
         let _ = tokio::time::timeout(DRAIN, server).await;
+        background.finish(&opened);
         Ok(())
     })
+}
+
+/// What goes on beside requests: jobs, and looks at the data path.
+struct Background {
+    jobs: Option<std::thread::JoinHandle<()>>,
+    stop: Arc<AtomicBool>,
+    looks: tokio::task::JoinHandle<()>,
+}
+
+impl Background {
+    fn start(opened: &Arc<Opened>, queue: std::sync::mpsc::Receiver<u64>) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (shared, ends) = (Arc::clone(opened), Arc::clone(&stop));
+        let work = move || jobs::run(&shared.jobs, &shared.uploads, &queue, &ends);
+        let thread = std::thread::Builder::new().name(String::from("jobs")).spawn(work);
+        let shared = Arc::clone(opened);
+        let looks = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(live::LOOK).await;
+                let shared = Arc::clone(&shared);
+                // A look that fails is made again.
+                let _ = tokio::task::spawn_blocking(move || shared.live.look(&shared.store)).await;
+            }
+        });
+        // Without a thread, jobs stay queued; nothing else depends on it.
+        Self { jobs: thread.ok(), stop, looks }
+    }
+
+    /// Waits for the job that was told to stop, so that it leaves nothing.
+    fn finish(mut self, opened: &Opened) {
+        self.looks.abort();
+        self.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        opened.jobs.wake();
+        if let Some(thread) = self.jobs.take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 /// The name of this machine, for a link.
@@ -118,8 +172,7 @@ fn host_name() -> String {
     if name.is_empty() { String::from("localhost") } else { name }
 }
 
-fn router(opened: Opened, access: Access) -> Router {
-    let shared = Arc::new(opened);
+fn router(shared: Arc<Opened>, access: Access) -> Router {
     Router::new()
         .nest("/api/v1", api::router())
         .merge(pages::router(Viewer::chosen(std::env::var_os(assets::VARIABLE))))
@@ -144,12 +197,16 @@ async fn guard(
     next: Next,
 ) -> Response {
     let token = given.ok().and_then(|Query(given)| given.token);
+    let data = request.uri().path().starts_with("/api/");
     let allowed = admitted.and_then(|()| access.allows(request.headers(), token.as_deref()));
     let mut response = match allowed {
         Ok(()) => next.run(request).await,
         Err((status, reason)) => Trouble::new(status, reason).into_response(),
     };
     let headers = response.headers_mut();
+    if data {
+        headers.insert(header::CONTENT_SECURITY_POLICY, answer::DATA);
+    }
     for (name, value) in answer::HEADERS {
         headers.entry(name).or_insert(value);
     }

@@ -2,10 +2,16 @@
 //! most answers.
 
 use std::collections::VecDeque;
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use profile_store::{Error, Profile, Store};
 
+use tokio::sync::watch;
+
+use super::jobs::Jobs;
+use super::live::Live;
+use super::uploads::Uploads;
 use crate::analysis::search::{Found, Where, find, parse};
 
 /// How many are kept (our choice: a comparison has two, and a few ranks more).
@@ -32,11 +38,41 @@ pub(super) struct Opened {
     open: Mutex<VecDeque<Arc<Profile>>>,
     /// Searches, in the same order.
     searches: Mutex<VecDeque<(Asked, Arc<Found>)>>,
+    pub(super) uploads: Uploads,
+    pub(super) jobs: Jobs,
+    pub(super) live: Live,
+    /// Becomes true when the server ends.
+    end: watch::Sender<bool>,
 }
 
 impl Opened {
-    pub(super) fn new(store: Store) -> Self {
-        Self { store, open: Mutex::default(), searches: Mutex::default() }
+    /// A store with nothing open, uploads of at most `limit` bytes, and the
+    /// queue of its jobs.
+    pub(super) fn new(store: Store, limit: u64) -> (Self, Receiver<u64>) {
+        let live = Live::new();
+        let (jobs, queue) = Jobs::new(store.clone(), live.changes());
+        let opened = Self {
+            uploads: Uploads::new(store.root(), limit),
+            store,
+            open: Mutex::default(),
+            searches: Mutex::default(),
+            jobs,
+            live,
+            end: watch::Sender::new(false),
+        };
+        (opened, queue)
+    }
+
+    /// The server ends: streams close, jobs stop.
+    pub(super) fn finish(&self) {
+        self.end.send_replace(true);
+        self.jobs.stop();
+    }
+
+    /// Waits until the server ends.
+    pub(super) async fn ended(&self) {
+        // The sender lives as long as this.
+        let _ = self.end.subscribe().wait_for(|end| *end).await;
     }
 
     /// What a search finds; the last ones are kept, since pages and columns of

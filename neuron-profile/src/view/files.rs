@@ -3,11 +3,12 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use neuron_core::Error;
 use profile_engine::ReadAt as _;
+
+use crate::whole::Whole;
 
 /// First bytes of a gzip member.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -17,17 +18,17 @@ const UNWRAPPED: u64 = 1 << 40;
 
 /// A trace.
 #[derive(Debug)]
-pub(super) struct Trace {
+pub(crate) struct Trace {
     /// Its name for messages.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// It, or a copy of it that has no name.
-    pub(super) file: File,
+    pub(crate) file: File,
 }
 
 impl Trace {
     /// Opens a trace. A pipe and a compressed file are copied first, since the
     /// sections of a trace are read side by side.
-    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         if path.as_os_str() == "-" {
             let name = String::from("stdin");
             let file = copy(io::stdin().lock(), &name)?;
@@ -40,7 +41,7 @@ impl Trace {
         Self::unwrapped(name, file)
     }
 
-    fn unwrapped(name: String, file: File) -> anyhow::Result<Self> {
+    pub(crate) fn unwrapped(name: String, file: File) -> anyhow::Result<Self> {
         let mut first = [0; 2];
         let have = file.fill_at(0, &mut first).map_err(Error::io("read", &name))?;
         if have < first.len() || first != GZIP {
@@ -58,22 +59,14 @@ fn copy(mut from: impl Read, name: &str) -> anyhow::Result<File> {
     Ok(file)
 }
 
-/// Writes a file anew: beside its place, then into it. The umask decides who
-/// may read it.
+/// Writes a file anew, whole or not at all.
 pub(crate) fn replace(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> anyhow::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or_else(|| Path::new("."));
-    let readable = std::fs::Permissions::from_mode(0o666);
-    let fresh = tempfile::Builder::new().permissions(readable).tempfile_in(folder);
-    let fresh = fresh.map_err(Error::io("create", path))?;
-    let mut out = BufWriter::new(fresh);
-    write(&mut out).map_err(Error::io("write", path))?;
-    let fresh = out.into_inner().map_err(io::IntoInnerError::into_error);
-    let fresh = fresh.map_err(Error::io("write", path))?;
-    fresh.as_file().sync_all().map_err(Error::io("write", path))?;
-    fresh.persist(path).map_err(|error| Error::io("write", path)(error.error))?;
-    Ok(())
+    let whole = Whole::create(path)?;
+    let mut out = BufWriter::new(whole.file());
+    write(&mut out).and_then(|()| out.flush()).map_err(Error::io("write", path))?;
+    drop(out);
+    Ok(whole.keep()?)
 }

@@ -1,88 +1,206 @@
-//! A NEFF and its trace into the store.
+//! A NEFF and its trace into the store: for the command line, and for jobs of
+//! the server.
 
-use std::path::Path;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
 use neuron_core::neff::doc::Target;
 use neuron_core::neff::{self, Neff, Report};
 use neuron_core::ntff::messages::NtffInfo;
 use npu::time::SIMULATED;
-use profile_engine::{Capture, Options};
+use profile_engine::{Capture, Options, ReadAt};
 use profile_store::disk::content_id;
-use profile_store::{Error, Labels, Settings, ingest};
+use profile_store::{Error, Labels, Progress, Settings, Store, ingest};
 
 use super::files::Trace;
-use super::{Args, end, stem};
+use super::{Args, stem, told};
 use crate::output::{self, Exit};
+use crate::sources::{Sources, attach};
 
 /// Traces up to this size get samples of SBUF and PSUM without being asked:
 /// they keep 16 bytes for each change (our choice: some 150 MiB at most).
 const SAMPLED: u64 = 256 << 20;
 
-/// Ingests; gives the id.
-pub(super) fn run(
-    args: &Args,
-    (neff_path, trace): (&Path, &Trace),
-    bytes: &[u8],
-    neff: &Neff<'_>,
+/// What is ingested, and how.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Given {
+    /// Name of the NEFF for people.
+    pub(crate) neff: String,
+    /// Name of the trace.
+    pub(crate) trace: String,
+    /// Bytes of the trace.
+    pub(crate) size: u64,
+    /// Which execution, from 0.
+    pub(crate) execution: u32,
+    /// Name that was given.
+    pub(crate) display_name: Option<String>,
+    /// Tags to add.
+    pub(crate) tags: Vec<String>,
+    /// Replace what is stored.
+    pub(crate) force: bool,
+    /// Samples of SBUF and PSUM are left out.
+    pub(crate) no_usage: bool,
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    /// The profile.
+    pub(crate) id: String,
+    /// Findings for people: about which file, and what.
+    pub(crate) lines: Vec<(String, String)>,
+    /// Whether it is whole.
+    pub(crate) exit: Exit,
+}
+
+/// A trace whose reading can be stopped.
+#[derive(Debug)]
+pub(crate) struct Stoppable<'f, S: ?Sized> {
+    /// The trace.
+    pub(crate) inner: &'f S,
+    /// Set by who wants it to stop.
+    pub(crate) stop: &'f AtomicBool,
+}
+
+impl<S: ReadAt + ?Sized> ReadAt for Stoppable<'_, S> {
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(io::Error::other("cancelled"));
+        }
+        self.inner.read_at(offset, buffer)
+    }
+}
+
+impl Given {
+    /// What the command line says of every profile.
+    pub(super) fn of(args: &Args) -> Self {
+        Self {
+            display_name: args.display_name.clone(),
+            tags: args.tags.clone(),
+            force: args.force,
+            no_usage: args.ignore_nc_buf_usage,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn label(&self, labels: &mut Labels) {
+        if let Some(name) = &self.display_name {
+            labels.display_name.clone_from(name);
+        }
+        labels.tags.extend(self.tags.iter().cloned());
+        labels.tags.sort();
+        labels.tags.dedup();
+    }
+}
+
+/// Stores a pair; `progress` is told the events and the share of the trace.
+///
+/// # Errors
+///
+/// Files that cannot be read or do not belong together, a disk that cannot be
+/// written.
+pub(crate) fn store_pair<S: ReadAt + ?Sized>(
+    store: &Store,
+    given: &Given,
+    (bytes, neff): (&[u8], &Neff<'_>),
+    trace: &S,
     options: Options,
-) -> anyhow::Result<(String, Exit)> {
-    let execution = u32::try_from(options.execution)?;
-    let id = id(bytes, trace, execution)?;
-    let store = args.place.store()?;
-    let draft = match store.begin(&id, args.force) {
+    progress: &mut dyn FnMut(Progress),
+) -> anyhow::Result<Stored> {
+    let id = id(bytes, &given.trace, trace, given.execution)?;
+    let draft = match store.begin(&id, given.force) {
         Ok(draft) => draft,
         Err(Error::Exists(_)) => {
-            store.label(&id, |labels| label(args, labels))?;
-            output::tell(
-                &trace.name,
-                [String::from("note: stored already; --force ingests again")],
-            );
-            return Ok((id, Exit::Done));
+            store.label(&id, |labels| given.label(labels))?;
+            let note = String::from("note: stored already; --force ingests again");
+            let lines = vec![(given.trace.clone(), note)];
+            return Ok(Stored { id, lines, exit: Exit::Done });
         }
         Err(error) => return Err(error.into()),
     };
     let mut report = Report::new(neff::Mode::Lenient);
-    let capture = Capture::open(neff, &trace.file, options, &mut report)
-        .with_context(|| trace.name.clone())?;
-    let size = trace.file.metadata().map_or(u64::MAX, |meta| meta.len());
-    let usage = size <= SAMPLED && !args.ignore_nc_buf_usage;
-    if !usage && !args.ignore_nc_buf_usage {
+    let capture =
+        Capture::open(neff, trace, options, &mut report).with_context(|| given.trace.clone())?;
+    let mut lines = Vec::new();
+    let usage = given.size <= SAMPLED && !given.no_usage;
+    if !usage && !given.no_usage {
         let note = "note: the trace is large, so SbufUsage and PsumUsage are left out";
-        output::tell(&trace.name, [note.to_owned()]);
+        lines.push((given.trace.clone(), note.to_owned()));
     }
-    let mut labels = Labels { display_name: stem(&trace.name), tags: Vec::new() };
-    label(args, &mut labels);
+    let mut labels = Labels { display_name: stem(&given.trace), tags: Vec::new() };
+    given.label(&mut labels);
     let settings = Settings {
-        neff: neff_path.display().to_string(),
-        trace: trace.name.clone(),
-        execution,
+        neff: given.neff.clone(),
+        trace: given.trace.clone(),
+        execution: given.execution,
         labels,
         usage,
         simulated: simulated(neff, &capture.info),
     };
-    // The length of the trace is known in time, not in events.
+    let done = ingest(&capture, draft, &settings, progress);
+    let done = done.with_context(|| given.trace.clone())?;
+    let (told, exit) = told(&capture, &done.totals.unmatched);
+    lines.extend(told.into_iter().map(|line| (given.trace.clone(), line)));
+    lines.extend(report.warnings().iter().map(|text| (given.neff.clone(), text.to_string())));
+    Ok(Stored { id, lines, exit })
+}
+
+/// The share of the trace that is read: its length is known in time, not in
+/// events.
+pub(crate) fn share(at: Progress) -> u64 {
+    let share = u128::from(at.time_ns) * 100 / u128::from(at.total_ns.max(1));
+    u64::try_from(share).unwrap_or(100).min(100)
+}
+
+/// Ingests what the command line says; gives the id.
+pub(super) fn run(
+    args: &Args,
+    neff_path: &std::path::Path,
+    trace: &Trace,
+    pair: (&[u8], &Neff<'_>),
+    options: Options,
+) -> anyhow::Result<(String, Exit)> {
+    let store = args.place.store()?;
+    let given = Given {
+        neff: neff_path.display().to_string(),
+        trace: trace.name.clone(),
+        size: trace.file.metadata().map_or(u64::MAX, |meta| meta.len()),
+        execution: u32::try_from(options.execution)?,
+        ..Given::of(args)
+    };
     let bar = output::progress("ingest", 100, false);
-    let done = ingest(&capture, draft, &settings, &mut |at| {
-        let share = u128::from(at.time_ns) * 100 / u128::from(at.total_ns.max(1));
-        bar.set_position(u64::try_from(share).unwrap_or(100));
+    let done = store_pair(&store, &given, pair, &trace.file, options, &mut |at| {
+        bar.set_position(share(at));
         bar.set_message(format!("{} events", at.events));
     });
     bar.finish_and_clear();
-    let done = done.with_context(|| trace.name.clone())?;
-    let exit = end(&trace.name, &capture, &done.totals.unmatched);
-    output::tell(&settings.neff, report.warnings().iter().map(ToString::to_string));
-    Ok((id, exit))
+    let done = done?;
+    for (name, line) in done.lines {
+        output::tell(&name, [line]);
+    }
+    Ok((done.id, done.exit))
 }
 
-/// What the command line says about name and tags.
-fn label(args: &Args, labels: &mut Labels) {
-    if let Some(name) = &args.display_name {
-        labels.display_name.clone_from(name);
+/// Keeps the sources that the profile names, where directories are given.
+pub(super) fn attach_sources(args: &Args, id: &str) -> anyhow::Result<()> {
+    let roots = [&args.nki_source_root, &args.framework_source_root];
+    let roots: Vec<PathBuf> = roots.into_iter().flatten().cloned().collect();
+    if roots.is_empty() {
+        return Ok(());
     }
-    labels.tags.extend(args.tags.iter().cloned());
-    labels.tags.sort();
-    labels.tags.dedup();
+    let store = args.place.store()?;
+    let profile = store.open(id)?;
+    let done = attach(&profile, &Sources::of(store.root(), id), &roots)?;
+    let mut lines = vec![format!("note: {} sources are kept with the profile", done.kept)];
+    lines.extend(done.refused.iter().map(|text| format!("note: not kept: {text}")));
+    if let Some(first) = done.missing.first() {
+        let count = done.missing.len();
+        lines.push(format!("note: {count} sources were not found, the first is {first:?}"));
+    }
+    output::tell(&profile.labels().display_name, lines);
+    Ok(())
 }
 
 /// The program is of the software NeuronCore, or the trace.
@@ -96,13 +214,17 @@ fn simulated(neff: &Neff<'_>, info: &NtffInfo) -> bool {
 }
 
 /// The id of the pair.
-pub(super) fn id(neff: &[u8], trace: &Trace, execution: u32) -> anyhow::Result<String> {
-    use profile_engine::ReadAt as _;
+pub(super) fn id<S: ReadAt + ?Sized>(
+    neff: &[u8],
+    name: &str,
+    trace: &S,
+    execution: u32,
+) -> anyhow::Result<String> {
     let mut at = 0;
     content_id(neff, execution, |piece| -> anyhow::Result<()> {
         piece.resize(1 << 18, 0);
-        let read = trace.file.fill_at(at, piece);
-        let have = read.map_err(neuron_core::Error::io("read", &trace.name))?;
+        let read = trace.fill_at(at, piece);
+        let have = read.map_err(neuron_core::Error::io("read", name))?;
         piece.truncate(have);
         at += u64::try_from(have)?;
         Ok(())

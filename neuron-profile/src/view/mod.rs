@@ -4,7 +4,9 @@
 //! stored.
 
 mod files;
-mod ingest;
+mod folder;
+pub(crate) mod ingest;
+mod system;
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -19,8 +21,7 @@ use crate::export::{Names, Profile, json, metrics};
 use crate::output::{self, Exit};
 use crate::profiles::Place;
 use crate::serve::{Listen, serve};
-use files::Trace;
-pub(crate) use files::replace;
+pub(crate) use files::{Trace, replace};
 
 /// Show profiles: store one and serve it, or write its tables or metrics; without files serve what is stored
 #[derive(Debug, clap::Args)]
@@ -34,12 +35,24 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", requires = "neff_path")]
     session_file: Option<PathBuf>,
 
+    /// A folder: what the runtime wrote of a run, or traces of the ranks of a NEFF
+    #[arg(short = 'd', long, value_name = "FOLDER", conflicts_with_all = ["neff_path", "session_file"])]
+    session_dir: Option<PathBuf>,
+
+    /// Leave out the traces of devices in a folder
+    #[arg(long, requires = "session_dir")]
+    ignore_device_profile: bool,
+
+    /// Leave out the events of the runtime in a folder
+    #[arg(long, requires = "session_dir")]
+    ignore_system_profile: bool,
+
     /// What is written; parquet goes to the store
     #[arg(long, value_enum, default_value_t)]
     output_format: Format,
 
     /// Store the profile and end, serve nothing
-    #[arg(long, alias = "disable-ui", requires = "session_file")]
+    #[arg(long, alias = "disable-ui")]
     ingest_only: bool,
 
     /// Ingest again what is stored already
@@ -70,6 +83,14 @@ pub struct Args {
     #[arg(long)]
     ignore_nc_buf_usage: bool,
 
+    /// Where sources of NKI kernels are: those that instructions name are kept with the profile
+    #[arg(long, value_name = "DIR")]
+    nki_source_root: Option<PathBuf>,
+
+    /// Where sources of the framework's program are, in the same way
+    #[arg(long, value_name = "DIR")]
+    framework_source_root: Option<PathBuf>,
+
     /// Which execution of the trace, from 1
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     execution: u32,
@@ -98,11 +119,17 @@ enum Format {
 ///
 /// Files that cannot be read, do not belong together, or cannot be written.
 pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    if let Some(folder) = &args.session_dir {
+        return run_folder(args, folder, out);
+    }
     let (neff_path, session_file) = match (&args.neff_path, &args.session_file) {
         (Some(neff), Some(session)) => (neff, session),
         (Some(_), None) => bail!("the trace of the NEFF is missing: add -s FILE"),
         (None, _) if args.output_format != Format::Parquet => {
             bail!("--output-format needs a profile: add -n NEFF -s NTFF");
+        }
+        (None, _) if args.ingest_only => {
+            bail!("--ingest-only needs a profile: add -n NEFF -s NTFF, or -d FOLDER");
         }
         (None, _) => {
             serve(args.place.store()?, &args.listen, None, out)?;
@@ -119,7 +146,9 @@ pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let options = Options { execution, ..Options::default() };
     let exit = match args.output_format {
         Format::Parquet => {
-            let (id, exit) = ingest::run(args, (neff_path, &trace), &bytes, &neff, options)?;
+            let pair = (&bytes[..], &neff);
+            let (id, exit) = ingest::run(args, neff_path, &trace, pair, options)?;
+            ingest::attach_sources(args, &id)?;
             if args.ingest_only {
                 writeln!(out, "Profile \"{id}\" is ready to view")?;
                 out.flush()?;
@@ -160,7 +189,7 @@ pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
                 metrics::text(&mut out, &list)?;
             } else {
                 let execution = u32::try_from(options.execution)?;
-                let id = ingest::id(&bytes, &trace, execution)?;
+                let id = ingest::id(&bytes, &trace.name, &trace.file, execution)?;
                 let line = serde_json::json!({ id: metrics::object(&list) });
                 serde_json::to_writer(&mut out, &line)?;
                 out.write_all(b"\n")?;
@@ -173,14 +202,82 @@ pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
+/// Stores what is in a folder.
+fn run_folder(args: &Args, folder: &Path, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    if args.output_format != Format::Parquet {
+        bail!("with -d FOLDER only --output-format parquet; then use neuron-profile export");
+    }
+    let mut found = folder::look(folder)?;
+    if args.ignore_device_profile {
+        found.pairs.clear();
+    }
+    if args.ignore_system_profile {
+        found.runs.clear();
+    }
+    let name = folder.display().to_string();
+    output::tell(&name, found.notes.iter().map(|note| format!("note: {note}")));
+    if found.runs.is_empty() && found.pairs.is_empty() {
+        bail!("{name}: no device or system profiles found");
+    }
+    let mut exit = if found.notes.is_empty() { Exit::Done } else { Exit::Partial };
+    let mut devices = Vec::new();
+    for (neff_path, session_file) in &found.pairs {
+        let trace = Trace::open(session_file)?;
+        let bytes = neuron_core::sys::file_map::FileBytes::open(neff_path)?;
+        let options = NeffOptions::new(neff::Mode::Lenient).without_digest();
+        let neff = Neff::open(&bytes, &options).with_context(|| neff_path.display().to_string())?;
+        let execution = usize::try_from(args.execution)?.saturating_sub(1);
+        let options = Options { execution, ..Options::default() };
+        let capture =
+            Capture::open(&neff, &trace.file, options, &mut Report::new(neff::Mode::Lenient));
+        let start = capture.ok().map(|capture| capture.start / 1000);
+        let (id, ended) = ingest::run(args, neff_path, &trace, (&bytes, &neff), options)?;
+        ingest::attach_sources(args, &id)?;
+        if ended != Exit::Done {
+            exit = ended;
+        }
+        devices.push((session_file, system::device(id, neff_path, session_file, start)));
+    }
+    let mut ids = Vec::new();
+    for run in &found.runs {
+        let own = devices.iter().filter(|(trace, _)| trace.starts_with(run));
+        let own = own.map(|(_, device)| device.clone()).collect();
+        let (id, whole) = system::run(args, run, own)?;
+        if !whole {
+            exit = Exit::Partial;
+        }
+        ids.push(id);
+    }
+    ids.extend(devices.into_iter().map(|(_, device)| device.id));
+    if !args.ingest_only {
+        serve(args.place.store()?, &args.listen, ids.first().map(String::as_str), out)?;
+        return Ok(exit);
+    }
+    for id in ids {
+        writeln!(out, "Profile \"{id}\" is ready to view")?;
+    }
+    out.flush()?;
+    Ok(exit)
+}
+
 /// Tells what is not shown and why.
 fn end<S: ?Sized + profile_engine::ReadAt>(
     name: &str,
     capture: &Capture<'_, S>,
     unmatched: &profile_engine::totals::Unmatched,
 ) -> Exit {
+    let (lines, exit) = told(capture, unmatched);
+    output::tell(name, lines);
+    exit
+}
+
+/// The same as lines.
+fn told<S: ?Sized + profile_engine::ReadAt>(
+    capture: &Capture<'_, S>,
+    unmatched: &profile_engine::totals::Unmatched,
+) -> (Vec<String>, Exit) {
     let (findings, _) = capture.findings().list();
-    output::tell(name, findings.iter().map(ToString::to_string));
+    let mut lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
     let read = &unmatched.read;
     let told = [
         (read.missing_bytes, "bytes of records are missing: the file ends before them"),
@@ -193,14 +290,14 @@ fn end<S: ?Sized + profile_engine::ReadAt>(
         (unmatched.unknown_records, "records are of no known kind"),
         (read.loss_marks, "records have the mark that others of their ring are lost"),
     ];
-    let lines = told.iter().filter(|(count, _)| *count > 0);
-    output::tell(name, lines.map(|(count, what)| format!("note: {count} {what}")));
+    let some = told.iter().filter(|(count, _)| *count > 0);
+    lines.extend(some.map(|(count, what)| format!("note: {count} {what}")));
     let partial = capture.findings().damaged() || read.missing_bytes > 0;
-    if partial { Exit::Partial } else { Exit::Done }
+    (lines, if partial { Exit::Partial } else { Exit::Done })
 }
 
 /// The name of a file without folder and ending.
-fn stem(name: &str) -> String {
+pub(crate) fn stem(name: &str) -> String {
     Path::new(name)
         .file_stem()
         .map_or_else(|| String::from("profile"), |stem| stem.display().to_string())

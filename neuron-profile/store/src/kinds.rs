@@ -13,30 +13,47 @@ use serde::{Deserialize, Serialize};
 /// The place of no text.
 pub const NONE: u32 = u32::MAX;
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+const fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
 /// What one execution moves and computes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Work {
     /// From device memory, bytes.
+    #[serde(skip_serializing_if = "is_zero")]
     pub hbm_read: u64,
     /// To device memory, bytes.
+    #[serde(skip_serializing_if = "is_zero")]
     pub hbm_write: u64,
     /// From the state buffer, bytes.
+    #[serde(skip_serializing_if = "is_zero")]
     pub sbuf_read: u64,
     /// To the state buffer, bytes.
+    #[serde(skip_serializing_if = "is_zero")]
     pub sbuf_write: u64,
     /// From the sum buffer, bytes.
+    #[serde(skip_serializing_if = "is_zero")]
     pub psum_read: u64,
     /// To the sum buffer, bytes.
+    #[serde(skip_serializing_if = "is_zero")]
     pub psum_write: u64,
     /// To the state buffer by one that reads the sum buffer, bytes.
+    #[serde(skip_serializing_if = "is_zero")]
     pub psum_read_sbuf_write: u64,
     /// Saved for want of space, bytes.
+    #[serde(skip_serializing_if = "is_zero")]
     pub spill_save: u64,
     /// Loaded again after that, bytes.
+    #[serde(skip_serializing_if = "is_zero")]
     pub spill_reload: u64,
     /// Operations of a product, two for a multiply-add.
+    #[serde(skip_serializing_if = "is_zero")]
     pub flops: u64,
     /// Those that change a layout.
+    #[serde(skip_serializing_if = "is_zero")]
     pub transpose_flops: u64,
 }
 

@@ -95,6 +95,28 @@ fn what_does_not_fit_is_refused() {
     assert!(Block::decode(&bytes).unwrap_err().reason.contains("version 2"));
 }
 
+/// What is read of an entry is all that there is, however many models.
+#[test]
+fn what_is_used_is_gathered() {
+    for models in [0, 1, 3, 4, 5, 63, 64] {
+        let models = (0..models).map(|id| Model { id: id + 1, ..Model::default() }).collect();
+        let block = Block { models, cores: vec![CoreLatency::default(); 16], ..Block::default() };
+        let whole = entry(&block);
+        // Another entry was in it before.
+        let (mut bytes, mut asked) = (vec![0xff; nds::SIZE], 0);
+        let read = |from: usize, into: &mut [u8]| {
+            asked += into.len();
+            into.copy_from_slice(&whole[from..from + into.len()]);
+            Ok::<_, ()>(into.len())
+        };
+        Extent::Used { cores: 16 }.gather(&mut bytes, read).unwrap();
+        assert!(bytes == whole[..START + LENGTH]);
+        assert_eq!(Block::decode(&bytes).unwrap(), Some(block.clone()));
+        let few = block.models.len() < 4;
+        assert_eq!(asked < 40_000, few, "{} models, {asked} bytes", block.models.len());
+    }
+}
+
 proptest! {
     #[test]
     fn decode_never_panics(

@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn names_of_files_are_names_of_documents() {
-        let opened = Opened::new(profile_store::Store::new("/data"));
+        let (opened, _) = Opened::new(profile_store::Store::new("/data"), 0);
         for text in ["a", "default", "../x", "ä b", "%41", ".", "CON/\\"] {
             let file = file(&opened, "layouts", text).unwrap();
             assert_eq!(file.parent().unwrap(), std::path::Path::new("/data/documents/layouts"));

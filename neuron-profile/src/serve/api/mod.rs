@@ -3,10 +3,13 @@
 
 mod documents;
 mod events;
+mod findings;
+mod jobs;
 mod kinds;
 mod profiles;
 mod search;
 mod series;
+mod sources;
 mod spans;
 mod timeline;
 mod trees;
@@ -15,7 +18,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::routing::{get, patch};
+use axum::routing::{delete, get, patch, post};
 use profile_store::Profile;
 
 use super::answer::Trouble;
@@ -34,6 +37,8 @@ pub(super) fn router() -> Router<Shared> {
     let profile = Router::new()
         .route("/", patch(profiles::rename).get(profiles::one).delete(profiles::delete))
         .route("/summary", get(profiles::summary))
+        .route("/findings", get(findings::list))
+        .route("/query", get(findings::query))
         .route("/viewport", get(timeline::viewport))
         .route("/spans", get(spans::spans))
         .route("/selection", get(timeline::selection))
@@ -50,14 +55,25 @@ pub(super) fn router() -> Router<Shared> {
         .route("/search/{table}", get(events::search))
         .route("/search", get(search::search))
         .route("/matches", get(search::matches));
+    let sources = Router::new()
+        .route("/", get(sources::list))
+        .route("/{file}", get(sources::read).put(sources::write).delete(sources::delete))
+        .route("/{file}/lines", get(sources::lines))
+        .layer(DefaultBodyLimit::max(crate::sources::BYTES));
     let documents = Router::new()
         .route("/", get(documents::list))
         .route("/{name}", get(documents::read).put(documents::write).delete(documents::delete))
         .layer(DefaultBodyLimit::max(DOCUMENT));
     Router::new()
         .route("/health", get(profiles::health))
+        .route("/uploads", post(jobs::upload))
+        .route("/uploads/{upload}", delete(jobs::forget))
+        .route("/jobs", get(jobs::list).post(jobs::start))
+        .route("/jobs/{job}", get(jobs::one).delete(jobs::cancel))
+        .route("/events", get(jobs::events))
         .route("/profiles", get(profiles::list))
         .nest("/profiles/{id}", profile)
+        .nest("/profiles/{id}/sources", sources)
         .nest("/documents/{kind}", documents)
         .layer(DefaultBodyLimit::max(BODY))
 }

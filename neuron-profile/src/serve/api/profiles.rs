@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::{Shared, blocking, documents, kinds, with_profile};
 use crate::analysis::region::metrics;
 use crate::serve::answer::Trouble;
+use crate::sources::Sources;
 
 /// Letters of a name at most (profiler.md §3.14), and of a tag.
 const LETTERS: usize = 150;
@@ -118,22 +119,27 @@ pub(super) struct Change {
     tags: Option<Vec<String>>,
 }
 
-pub(super) async fn rename(
-    State(shared): State<Shared>,
-    Path(id): Path<String>,
-    Json(change): Json<Change>,
-) -> Result<Json<Value>, Trouble> {
-    let texts = change.display_name.iter().chain(change.tags.iter().flatten());
-    for text in texts {
+/// Whether a name and tags may be given.
+pub(super) fn check(name: Option<&String>, tags: &[String]) -> Result<(), Trouble> {
+    for text in name.into_iter().chain(tags) {
         let letters = text.chars().count();
         if text.trim().is_empty() || letters > LETTERS || text.chars().any(char::is_control) {
             let text = format!("a name or tag has 1 to {LETTERS} printable letters");
             return Err(Trouble::request(text));
         }
     }
-    if change.tags.as_ref().is_some_and(|tags| tags.len() > TAGS) {
+    if tags.len() > TAGS {
         return Err(Trouble::request(format!("at most {TAGS} tags")));
     }
+    Ok(())
+}
+
+pub(super) async fn rename(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    Json(change): Json<Change>,
+) -> Result<Json<Value>, Trouble> {
+    check(change.display_name.as_ref(), change.tags.as_deref().unwrap_or_default())?;
     let changed = blocking(shared, move |opened| {
         // The route is for ids; names are the command line's.
         opened.store.entry(&id)?;
@@ -156,7 +162,8 @@ pub(super) async fn delete(
     let deleted = blocking(shared, move |opened| {
         opened.store.entry(&id)?;
         opened.store.delete(&id)?;
-        documents::forget(opened, &id)
+        documents::forget(opened, &id)?;
+        Ok(Sources::of(opened.store.root(), &id).forget()?)
     });
     deleted.await.map(|()| StatusCode::NO_CONTENT)
 }

@@ -129,7 +129,7 @@ impl Facts {
         }
     }
 
-    fn text(&self, column: &str) -> Option<String> {
+    pub(super) fn text(&self, column: &str) -> Option<String> {
         let at = TEXTS.iter().position(|name| *name == column)?;
         self.texts.get(at)?.clone()
     }

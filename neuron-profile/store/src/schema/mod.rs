@@ -8,7 +8,7 @@ pub const VERSION: &str = "7.4.0";
 
 /// Tables of the public schema that a device profile never has here, with the
 /// reason.
-pub const ABSENT: [(&str, &str); 16] = [
+pub const ABSENT: [(&str, &str); 15] = [
     ("AssemblyInstruction", "only profiles of the vendor's simulator have it"),
     ("BirInstruction", "Instruction has bir_id; group by it"),
     ("CcInstruction", "no public record of a collective core"),
@@ -23,7 +23,6 @@ pub const ABSENT: [(&str, &str); 16] = [
     ("HloInstruction", "Instruction has hlo_name; group by it"),
     ("KernelInstructions", "kernel call stacks are not read yet"),
     ("PenguinInstruction", "Instruction has penguin_id; group by it"),
-    ("SbufAllocation", "needs the compiler's allocation records"),
     ("StackFrame", "framework call stacks are not read yet"),
 ];
 
@@ -109,6 +108,12 @@ impl Table {
 pub fn tables() -> &'static [Table] {
     static TABLES: OnceLock<Vec<Table>> = OnceLock::new();
     TABLES.get_or_init(|| parse(include_str!("tables.txt")))
+}
+
+/// Whether only profiles of inspect runs have a table.
+pub fn is_system(name: &str) -> bool {
+    name.starts_with("SystemProfile")
+        || matches!(name, "CpuUsage" | "HostMemUsage" | "DeviceProfileList")
 }
 
 /// A table by name.

@@ -102,6 +102,9 @@ fn shift(profile: &Profile, series: &Series, total: u64) -> Option<u32> {
     Some(((step << VALUES).ilog2()).max(if cfg!(test) { 1 } else { 4 }))
 }
 
+/// Series of a table by core and id.
+type Wanted<'a> = HashMap<(i64, Option<&'a str>), Vec<(usize, &'a Series)>>;
+
 /// Goes through each table once.
 fn tables(
     profile: &Profile,
@@ -119,7 +122,7 @@ fn tables(
     for (table, series) in by_table {
         let file = profile.table(table)?;
         // Series by core and id: which column they show.
-        let mut wanted: HashMap<(i64, Option<&str>), Vec<(usize, &Series)>> = HashMap::new();
+        let mut wanted: Wanted<'_> = HashMap::new();
         for (at, series) in series {
             let Source::Table { id, .. } = &series.source else { continue };
             let key = (i64::from(series.core.unwrap_or(0)), id.as_deref());

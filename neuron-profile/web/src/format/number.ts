@@ -73,7 +73,9 @@ export function flops(value: number | null | undefined): string {
 /** A fraction as percent. */
 export function percent(fraction: number | null | undefined): string {
   if (fraction === null || fraction === undefined || !Number.isFinite(fraction)) return NONE;
-  return `${digits(fraction * 100, 4)} %`;
+  const value = fraction * 100;
+  if (value !== 0 && Math.abs(value) < 0.001) return `${value.toExponential(1)} %`;
+  return `${Math.abs(value) < 1 ? digits(value, 2) : digits(value, 4)} %`;
 }
 
 export function count(value: number | null | undefined): string {

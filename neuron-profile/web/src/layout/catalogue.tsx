@@ -2,7 +2,7 @@
 // is first shown.
 
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
-import { Timeline } from "../timeline";
+import DeviceTimeline from "../widgets/timeline";
 
 export interface Widget {
   id: string;
@@ -13,7 +13,7 @@ export interface Widget {
 }
 
 export const WIDGETS: readonly Widget[] = [
-  { id: "timeline", title: "Device Timeline", group: "Timeline", about: "Engines, DMA and lines over time.", component: Timeline },
+  { id: "timeline", title: "Device Timeline", group: "Timeline", about: "Engines, DMA and lines over time.", component: DeviceTimeline },
   {
     id: "hierarchy",
     title: "Hierarchy",

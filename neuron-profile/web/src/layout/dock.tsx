@@ -21,13 +21,13 @@ function Panel({ api }: IDockviewPanelProps) {
   if (!known) return <Notice kind="bad">This version has no widget "{api.id}".</Notice>;
   const Shown = known.component;
   return (
-    <section className={`widget widget-${known.id}`} aria-label={known.title}>
+    <div className={`widget widget-${known.id}`} data-widget={known.title}>
       <Boundary what={known.title}>
         <Suspense fallback={<Notice>Loading …</Notice>}>
           <Shown />
         </Suspense>
       </Boundary>
-    </section>
+    </div>
   );
 }
 

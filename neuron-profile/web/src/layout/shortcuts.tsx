@@ -3,6 +3,7 @@
 
 import { useEffect } from "react";
 import { Dialog } from "../parts/dialog";
+import { SHORTCUTS } from "../timeline";
 import { useUndo } from "../state/undo";
 import { useView } from "../state/view";
 import { show } from "./workspace";
@@ -37,22 +38,8 @@ export function shortcuts(on: Keyed): Shortcut[] {
   ];
 }
 
-const ELSEWHERE: readonly { where: string; keys: readonly [string, string][] }[] = [
-  {
-    where: "Timeline",
-    keys: [
-      ["W, S or ↑, ↓", "Zoom in and out"],
-      ["A, D or ←, →", "Pan; the step follows the zoom"],
-      ["drag", "Zoom to what is under the drag"],
-      ["wheel", "Zoom around the pointer"],
-      ["Shift and wheel, drag of the axis", "Pan"],
-      ["0 or double click", "The whole profile"],
-      ["click", "Event Details"],
-      ["Ctrl and click", "The source line"],
-      ["right click", "Annotation"],
-      ["Esc", "Forget the box and the event"],
-    ],
-  },
+const ELSEWHERE: readonly { where: string; keys: readonly (readonly [string, string])[] }[] = [
+  { where: "Timeline", keys: SHORTCUTS.map(({ keys, what }) => [keys, what] as const) },
   {
     where: "Tables",
     keys: [

@@ -47,7 +47,7 @@ export function Pop({ label, icon, text, children, end }: PopProps) {
       <button
         type="button"
         className={text ? "button" : "icon-button"}
-        aria-label={text ? undefined : label}
+        aria-label={text && text !== label ? `${label}: ${text}` : label}
         title={label}
         aria-haspopup="true"
         aria-expanded={open}

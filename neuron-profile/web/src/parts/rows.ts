@@ -13,6 +13,8 @@ export interface Col<T> {
   sum?: boolean;
   /** Not shown until it is asked for. */
   hidden?: boolean;
+  /** In CSV even where it is not shown: numbers behind texts. */
+  always?: boolean;
 }
 
 /** What stands in a cell. */

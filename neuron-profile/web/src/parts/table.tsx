@@ -52,6 +52,8 @@ interface Props<T> {
   onOpen?: (row: T) => void;
   onHover?: (row: T | null) => void;
   selected?: string | null;
+  /** The selected row is open, with all below it. */
+  openSelected?: boolean;
   /** A cell that is more than its text. */
   cell?: (column: Col<T>, row: T) => ReactNode | undefined;
   tools?: ReactNode;
@@ -83,7 +85,8 @@ export function DataTable<T>(props: Props<T>) {
           id: column.id,
           accessorFn: (one) => column.value(one.row) ?? undefined,
           header: column.title,
-          size: column.width ?? (column.right ? 96 : 160),
+          // A head is read whole: its letters, the arrow and the padding.
+          size: Math.max(column.width ?? (column.right ? 80 : 160), column.title.length * 7 + 28),
           minSize: 40,
           sortUndefined: "last",
           sortDescFirst: column.right === true,
@@ -125,6 +128,13 @@ export function DataTable<T>(props: Props<T>) {
   });
   useEffect(() => table.setExpanded(opened), [opened]);
 
+  const selectedRow = props.openSelected ? data.find((one) => rowId(one.row) === selected) : undefined;
+  useEffect(() => {
+    if (!selectedRow || selectedRow.children.length === 0) return;
+    const ids = flat([selectedRow]).map(({ row }) => [rowId(row), true] as const);
+    table.setExpanded((before) => (before === true ? true : { ...before, ...Object.fromEntries(ids) }));
+  }, [selected, selectedRow?.children.length]);
+
   const shown = table.getRowModel().rows;
   const virtual = useVirtualizer({
     count: shown.length,
@@ -134,7 +144,9 @@ export function DataTable<T>(props: Props<T>) {
   });
   const byId = useMemo(() => new Map(columns.map((column) => [column.id, column])), [columns]);
   const headers = table.getHeaderGroups()[0]?.headers ?? [];
-  const template = headers.map((header, i) => (i === headers.length - 1 ? `minmax(${header.getSize()}px,1fr)` : `${header.getSize()}px`)).join(" ");
+  // A text that stands last has the rest of the width; numbers stay where they are.
+  const lastIsText = byId.get(headers[headers.length - 1]?.column.id ?? "")?.right !== true;
+  const template = headers.map((header, i) => (lastIsText && i === headers.length - 1 ? `minmax(${header.getSize()}px,1fr)` : `${header.getSize()}px`)).join(" ");
   const width = headers.reduce((total, header) => total + header.getSize(), 0);
   const at = Math.min(active, shown.length - 1);
 
@@ -173,7 +185,8 @@ export function DataTable<T>(props: Props<T>) {
     step();
   };
   const save = () => {
-    const visible = headers.flatMap((header) => byId.get(header.column.id) ?? []);
+    const shownIds = new Set(headers.map((header) => header.column.id));
+    const visible = columns.filter((column) => column.title !== "" && (column.always || shownIds.has(column.id)));
     const order = isTree ? flat(data).map(({ row }) => row) : shown.map((row) => row.original.row);
     const text = csv(
       visible.map((column) => column.id),

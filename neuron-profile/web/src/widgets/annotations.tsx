@@ -120,7 +120,8 @@ export default function Annotations() {
         rows={rows}
         rowId={(line) => line.id}
         childRows={(line) => line.below}
-        open={3}
+        open={0}
+        openSelected
         selected={active}
         tools={tools}
         onPick={(line) => line.of && actions.setActive(line.of.id === active ? null : line.of.id)}

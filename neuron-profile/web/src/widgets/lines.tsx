@@ -59,7 +59,7 @@ export function StackedLines(props: { title: string; from: number; to: number; s
       label={`${title} over time, ${lines.length} parts stacked`}
       width={WIDTH}
       height={HEIGHT}
-      legend={lines.map((one, i) => [`${one.info.name}${column === null ? "" : ` ${quantity(values[i]?.[column] ?? 0, unit)}`}`, SHADES[i % SHADES.length] ?? "gray"] as const)}
+      legend={lines.map((one, i) => [`${one.info.name.replace(/ \(nc\d+\)$/, "")}${column === null ? "" : ` ${quantity(values[i]?.[column] ?? 0, unit)}`}`, SHADES[i % SHADES.length] ?? "gray"] as const)}
       tools={<span className="dim mono">{column === null ? "" : `${moment(start + column * columnNs)}: ${quantity(before[column] ?? 0, unit)}`}</span>}
     >
       {ticks(0, max, 3).map((value) => (

@@ -48,7 +48,7 @@ function DeviceMemory() {
   const { id, profile } = useProfile();
   const has = profile !== null && "HbmUsageSummaryByType" in profile.tables;
   const answer = useRequest(has ? id : null, (signal) => getRows(id ?? "", "HbmUsageSummaryByType", 0, 10_000, signal));
-  const rows = useMemo(() => (answer.data?.rows ?? []).filter((row) => typeof row.usage_bytes === "number" && row.usage_bytes > 0), [answer.data]);
+  const rows = useMemo(() => (answer.data?.rows ?? []).filter((row) => typeof row.usage_bytes === "number" && row.usage_bytes > 0 && !/^total$/i.test(String(row.usage_type))), [answer.data]);
   if (!has) return <Notice>No device memory by use: {whyAbsent(profile?.absent, "HbmUsageSummaryByType")}.</Notice>;
   return (
     <Asked answer={answer} what="Device memory">

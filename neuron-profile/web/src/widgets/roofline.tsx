@@ -88,7 +88,7 @@ function Plot({ all, peak, whole }: { all: readonly Point[]; peak: Peaks; whole:
       <text x={(LEFT + WIDTH) / 2} y={HEIGHT - 6} textAnchor="middle" fill="var(--text)">Arithmetic intensity, FLOP/B</text>
       <path d={`M${x(first)} ${y(first * peak.bytes)} L${x(ridge)} ${y(peak.flops)} L${x(last)} ${y(peak.flops)}`} fill="none" stroke="var(--accent)" strokeWidth={2} />
       <text x={x(last) - 4} y={y(peak.flops) - 6} textAnchor="end" fill="var(--accent)">{flops(peak.flops)}/s</text>
-      <text x={x(first) + 8} y={y(first * peak.bytes) - 14} fill="var(--accent)">{quantity(peak.bytes, "B/s")}</text>
+      <text x={x(first) + 8} y={y(first * peak.bytes) - 30} fill="var(--accent)">{quantity(peak.bytes, "B/s")}</text>
       {all.map((one) => (
         <circle key={one.path} cx={x(one.intensity)} cy={y(one.reached)} r={3 + 9 * Math.sqrt(one.busy / biggest)} fill={colourOf(one.path)} fillOpacity={0.8} stroke="var(--text)" strokeWidth={0.6}>
           <title>{`${short(one.path || one.name, 200)}\n${quantity(one.intensity, "flop/B")}, ${flops(one.reached)}/s (${percent(one.reached / one.roof)} of its roof)\n${flops(one.flops)}, ${bytes(one.bytes)}, busy ${time(one.busy)}`}</title>

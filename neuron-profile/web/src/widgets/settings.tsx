@@ -137,7 +137,7 @@ export default function SettingsWidget() {
         {semaphores.length > 0 && <h4>Semaphores</h4>}
         <div className="columns">
           {semaphores.slice(0, 256).map((one) => (
-            <Check key={one.id} label={one.name} checked={settings.semaphores.includes(one.id)} onChange={(on) => set({ semaphores: on ? [...settings.semaphores, one.id] : settings.semaphores.filter((id) => id !== one.id) })} />
+            <Check key={one.id} label={/^\d/.test(one.name) ? `S[${one.name.replace(" (", "] (")}` : one.name} checked={settings.semaphores.includes(one.id)} onChange={(on) => set({ semaphores: on ? [...settings.semaphores, one.id] : settings.semaphores.filter((id) => id !== one.id) })} />
           ))}
         </div>
       </section>
