@@ -3,6 +3,7 @@
 
 mod documents;
 mod events;
+mod findings;
 mod jobs;
 mod kinds;
 mod profiles;
@@ -36,6 +37,8 @@ pub(super) fn router() -> Router<Shared> {
     let profile = Router::new()
         .route("/", patch(profiles::rename).get(profiles::one).delete(profiles::delete))
         .route("/summary", get(profiles::summary))
+        .route("/findings", get(findings::list))
+        .route("/query", get(findings::query))
         .route("/viewport", get(timeline::viewport))
         .route("/spans", get(spans::spans))
         .route("/selection", get(timeline::selection))

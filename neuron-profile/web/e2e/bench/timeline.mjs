@@ -91,8 +91,13 @@ async function hover(count) {
   return { known, frames: frames / count, found };
 }
 
-async function settled(page, limit = 20_000) {
-  await page.waitForFunction(() => document.querySelector(".tl")?.timeline?.ui.getState().settled, null, { timeout: limit });
+/** Waits until all that is seen is there; whether it came in time. */
+function settled(page, limit = 60_000) {
+  const there = () => document.querySelector(".tl")?.timeline?.ui.getState().settled;
+  return page.waitForFunction(there, null, { timeout: limit }).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Sizes of what is not an answer of the interface: as sent, and compressed. */
@@ -153,7 +158,7 @@ try {
     document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
   });
   await page.waitForFunction(() => document.querySelector(".tl-plot").clientHeight > 700);
-  await settled(page);
+  const whole = await settled(page);
   const first = await page.evaluate(() => {
     const stage = document.querySelector(".tl").timeline;
     const { rows, width, height } = stage.ui.getState();
@@ -190,6 +195,7 @@ try {
       rows: first.rows,
       rects: first.rects,
       first_paint_ms: round(first.paint),
+      all_loaded: whole,
       ...runs,
       hover: {
         found: pointed.found,

@@ -166,6 +166,44 @@ describe("rows", () => {
     await page.context().close();
   });
 
+  it("are reached by keys alone", async () => {
+    const { page } = await show(world, world.ids["attn-tkg"]);
+    const first = (await state(page)).rows;
+    await page.locator('.tl-label[tabindex="0"]').focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("data-row"))).toBe("lane:Sync/1");
+    await page.keyboard.press("p");
+    await settled(page);
+    expect((await state(page)).pinned).toEqual(["Sync(nc1)"]);
+    await page.locator('[data-row="lane:Tensor/0"]').focus();
+    await page.keyboard.press("Alt+ArrowUp");
+    await settled(page);
+    const { keys } = await state(page);
+    expect(keys.indexOf("lane:Tensor/0")).toBe(keys.indexOf("lane:Tensor/1") - 1);
+    await page.locator('[data-row="lane:Tensor/1"]').focus();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await settled(page);
+    expect((await state(page)).rows).not.toContain("Tensor(nc1)");
+    expect((await state(page)).rows.length).toBe(first.length - 1);
+    await page.context().close();
+  });
+
+  it("are drawn when something changes, never else", async () => {
+    const { page } = await show(world, world.ids["attn-tkg"]);
+    await page.waitForTimeout(500);
+    const { drawn } = await state(page);
+    await page.waitForTimeout(700);
+    expect((await state(page)).drawn).toBe(drawn);
+    // A pointer that moves is looked up, and draws nothing anew.
+    const box = await plot(page);
+    for (let i = 0; i < 10; i += 1) await page.mouse.move(box.x + 100 + 20 * i, box.y + 120);
+    expect((await state(page)).drawn).toBe(drawn);
+    await page.context().close();
+  });
+
   it("of DMA engines are one for each core until they are unfolded", async () => {
     const { page } = await show(world, world.ids["attn-tkg"]);
     expect((await state(page)).rows.slice(0, 2)).toEqual(["DMA ×5(nc1)", "DMA ×16(nc0)"]);

@@ -109,7 +109,10 @@ export async function show(world: World, id: string, options: Options = {}): Pro
   // A sheet that is made by script is allowed by the policy of the page, a style element is not.
   await page.evaluate(() => {
     const sheet = new CSSStyleSheet();
-    sheet.replaceSync(".tl { position: fixed !important; inset: 0; z-index: 9999; height: auto !important }");
+    sheet.replaceSync(
+      ".tl { position: fixed !important; inset: 34px 0 0; z-index: 9999; height: auto !important }" +
+        ".tl-map { position: fixed !important; inset: 0 10px auto 133px; z-index: 9999; margin: 0 }",
+    );
     document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
   });
   await page.waitForFunction((least) => document.querySelector(".tl-plot")!.clientHeight > least, height * 0.7);

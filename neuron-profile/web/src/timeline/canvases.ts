@@ -25,13 +25,22 @@ function canvasIn(host: HTMLElement, name: string, before: Node | null = null): 
   return canvas;
 }
 
+/** Text that is the same for lists with the same texts and lines; empty for none. */
+function signature(list: DisplayList): string {
+  let text = "";
+  for (const one of list.texts) text += `${one.x} ${one.y} ${one.colour} ${one.size} ${one.text}\n`;
+  for (const one of list.lines) text += `${one.points.join(" ")} ${one.colour}\n`;
+  return text;
+}
+
 export class Canvases {
   private plot: HTMLCanvasElement;
   private readonly text: HTMLCanvasElement;
   private readonly axis: HTMLCanvasElement;
   private readonly textContext: CanvasRenderingContext2D | null;
   private readonly axisContext: CanvasRenderingContext2D | null;
-  private textUsed = false;
+  /** What the text canvas shows. */
+  private textShown = "";
   private patience: ReturnType<typeof setTimeout> | undefined;
   renderer: Renderer | null = null;
   /** Device pixels of the plot. */
@@ -98,17 +107,18 @@ export class Canvases {
     };
     set(this.text, this.width, this.height);
     set(this.axis, this.width, Math.round(AXIS_HEIGHT * scale));
-    this.textUsed = false;
+    // A canvas whose size is set is empty.
+    this.textShown = "";
   }
 
   draw(plot: DisplayList, axis: DisplayList, background: Packed, axisBackground: string): void {
     this.renderer?.draw(plot, background);
-    const any = plot.texts.length > 0 || plot.lines.length > 0;
-    // An empty canvas that stays as it is costs the browser nothing.
-    if (this.textContext && (any || this.textUsed)) {
+    // A canvas that stays as it is costs the browser nothing: the labels of the y axes stand still while time moves.
+    const shown = signature(plot);
+    if (this.textContext && shown !== this.textShown) {
       this.textContext.clearRect(0, 0, this.width, this.height);
       drawOverlay(this.textContext, plot);
-      this.textUsed = any;
+      this.textShown = shown;
     }
     const context = this.axisContext;
     if (!context) return;

@@ -13,8 +13,8 @@ import { type TileKey, keyText, levelFor, rootLevel, tilesIn, wanted } from "./t
 /** Lanes of one request (our choice: all of most profiles, and 1.5 MB for a dense tile). */
 const LANES = 96;
 
-/** Series of one request; the server takes 64. */
-const SERIES = 24;
+/** Series of one request (our choice: rows that are seen together); the server takes 64. */
+const SERIES = 12;
 
 /** Bytes of tiles that are kept. */
 const LANE_BYTES = 96 << 20;
@@ -160,14 +160,16 @@ export class TimelineData {
     const { total } = this.options;
     const laneSets = new Set(lanes.map((lane) => this.setOf(lane)));
     const seriesSets = new Set(series.flatMap((id) => this.setOfSeries.get(id) ?? []));
-    const ask = <T extends { bytes: number }>(loader: TileLoader<T>, sets: Iterable<string>) => {
+    // Lines cost the server more than bars, and coarser ones stand in for them well: only what a pan shows next is
+    // loaded ahead.
+    const ask = <T extends { bytes: number }>(loader: TileLoader<T>, sets: Iterable<string>, most = 2) => {
       const all = [...sets].map((set) => wanted(set, window, pixels, total));
       loader.want(
         all.flatMap((one) => one.seen),
-        all.flatMap((one) => one.ahead),
+        all.flatMap((one) => one.ahead.slice(0, most)),
       );
     };
-    ask(this.laneLoader, laneSets);
+    ask(this.laneLoader, laneSets, Number.POSITIVE_INFINITY);
     ask(this.seriesLoader, seriesSets);
     ask(this.layerLoader, layers ? [LAYERS] : []);
     ask(this.matchLoader, this.searched === "" ? [] : [this.searched]);

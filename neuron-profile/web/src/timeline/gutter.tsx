@@ -9,7 +9,7 @@ import { LEAST_HEIGHT, MOST_HEIGHT, type Row, moved } from "./rows";
 import type { Stage } from "./stage";
 
 /** Changes settings as a step that can be undone. */
-function change(label: string, next: Partial<ReturnType<typeof useSettings.getState>>): void {
+export function change(label: string, next: Partial<ReturnType<typeof useSettings.getState>>): void {
   const now = useSettings.getState();
   const before = Object.fromEntries(Object.keys(next).map((key) => [key, now[key as keyof typeof now]]));
   now.set(next);
@@ -33,11 +33,15 @@ interface LabelProps {
   row: Row;
   top: number;
   over: boolean;
+  /** The one of all labels that Tab reaches; arrows reach the others. */
+  first: boolean;
   onDrag(key: string, y: number, done: boolean): void;
   onStep(row: Row, by: number): void;
+  /** To the label above or below. */
+  onWalk(from: HTMLElement, by: number): void;
 }
 
-const Label = memo(function Label({ row, top, over, onDrag, onStep }: LabelProps) {
+const Label = memo(function Label({ row, top, over, first, onDrag, onStep, onWalk }: LabelProps) {
   const drag = useRef<{ y: number; height: number; kind: "move" | "size" } | null>(null);
   const down = (kind: "move" | "size") => (event: PointerEvent<HTMLElement>) => {
     if (event.button !== 0 || (event.target as Element).closest("button")) return;
@@ -66,6 +70,7 @@ const Label = memo(function Label({ row, top, over, onDrag, onStep }: LabelProps
     if (event.target !== event.currentTarget) return;
     const by = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
     if (by !== 0 && event.altKey) onStep(row, by);
+    else if (by !== 0) onWalk(event.currentTarget, by);
     else if (event.key === "Delete") hide(row.key);
     else if (event.key === "p") pin(row);
     else return;
@@ -80,7 +85,7 @@ const Label = memo(function Label({ row, top, over, onDrag, onStep }: LabelProps
       style={{ top, height: row.height }}
       data-row={row.key}
       role="listitem"
-      tabIndex={-1}
+      tabIndex={first ? 0 : -1}
       title={row.series[0]?.description || row.label}
       onKeyDown={key}
       onPointerDown={down("move")}
@@ -131,11 +136,17 @@ export function Gutter({ stage }: { stage: Stage }) {
     const next = rows[by < 0 ? at - 1 : at + 2];
     if (by < 0 ? at > 0 : at < rows.length - 1) reorder(rows, row.key, next?.key ?? null);
   };
+  const walk = (from: HTMLElement, by: number) => {
+    const all = [...(host.current?.querySelectorAll<HTMLElement>(".tl-label") ?? [])].sort((a, b) => a.offsetTop - b.offsetTop);
+    const next = all[all.indexOf(from) + by];
+    if (next) next.focus();
+    else stage.scrollBy(by * 24);
+  };
   const labels = (pinned: boolean) =>
     seen
       .filter((one) => one.pinned === pinned)
       .map((one) => (
-        <Label key={one.row.key} row={one.row} top={one.top} over={target === one.row.key} onDrag={dragged} onStep={step} />
+        <Label key={one.row.key} row={one.row} top={one.top} over={target === one.row.key} first={one === seen[0]} onDrag={dragged} onStep={step} onWalk={walk} />
       ));
   return (
     <div ref={host} className="tl-gutter" role="list" aria-label="Rows of the timeline">

@@ -10,7 +10,6 @@ import { Gutter } from "./gutter";
 import { HoverBox } from "./hover-box";
 import { command } from "./keys";
 import { Legend } from "./legend-box";
-import { Overview } from "./minimap";
 import { Scrollbar } from "./scrollbar";
 import { Stage, type Subject } from "./stage";
 import { Toolbar } from "./toolbar";
@@ -120,7 +119,6 @@ export function Plot({ subject }: { subject: Subject }) {
 
   return (
     <div ref={root} className="tl" onKeyDown={key}>
-      <Overview subject={subject} />
       <div className="tl-body">
         {stage && <Gutter stage={stage} />}
         <div

@@ -254,8 +254,7 @@ export class Stage {
     const lanes = frame.rows.flatMap((row) => row.row.lanes);
     const series = frame.rows.flatMap((row) => row.row.series.map((one) => one.id));
     this.data.see(frame.window, width, lanes, series, useSettings.getState().layerRows);
-    const unit = useSettings.getState().timeUnit === "ns" ? "ns" : "auto";
-    this.ticks = ticks(frame.window, width / scale, unit);
+    this.ticks = ticks(frame.window, width / scale, useSettings.getState().timeUnit);
     drawPlot(this.list, frame, this.ticks);
     axisList(frame.window, this.ticks, width, scale, this.theme.axis, this.axis);
     this.canvases.draw(this.list, this.axis, this.theme.background, css(this.theme.background));

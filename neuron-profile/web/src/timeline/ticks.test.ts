@@ -38,6 +38,13 @@ describe("time axis", () => {
     expect(ticks({ from: 1.2e9, to: 1.2e9 + 4e6 }, 800, "auto").map((t) => t.label)[0]).toBe("1,200 ms");
   });
 
+  it("keeps to a unit that was chosen, with the digits that the step needs", () => {
+    const labels = (unit: "us" | "ms" | "s", from: number, to: number) => ticks({ from, to }, 600, unit).map((tick) => tick.label);
+    expect(labels("us", 1_000_000, 1_000_400)).toEqual(["1,000.0 µs", "1,000.1 µs", "1,000.2 µs", "1,000.3 µs", "1,000.4 µs"]);
+    expect(labels("ms", 0, 4_000)).toEqual(["0", "0.001 ms", "0.002 ms", "0.003 ms", "0.004 ms"]);
+    expect(labels("s", 2e9, 6e9)[0]).toBe("2 s");
+  });
+
   it("has no ticks for nothing", () => {
     expect(ticks({ from: 5, to: 5 }, 800, "ns")).toEqual([]);
     expect(ticks({ from: 0, to: 5 }, 0, "ns")).toEqual([]);

@@ -21,8 +21,8 @@ const UNITS: readonly Unit[] = [
   { name: "ns", ns: 1 },
 ];
 
-/** How the axis writes: plain ns with commas as the guide does, or the unit that fits. */
-export type AxisUnit = "ns" | "auto";
+/** How the axis writes: plain ns with commas as the guide does, another unit throughout, or the one that fits. */
+export type AxisUnit = "auto" | "ns" | "us" | "ms" | "s";
 
 /** The step of 1, 2 or 5 times a power of ten that is at least `least`, and never under 1 ns. */
 export function niceStep(least: number): number {
@@ -60,13 +60,18 @@ export function duration(ns: number): string {
 /** A moment as the hover box of the guide writes it: `1,176,253 ns`. */
 export const moment = (ns: number): string => `${commas(ns)} ns`;
 
+/** The unit that fits a step; the next larger one where moments have many digits of it. */
+function fitting(time: number, step: number): Unit {
+  const of = UNITS.find((one) => step >= one.ns) ?? UNITS[UNITS.length - 1]!;
+  const larger = UNITS.find((one) => time >= one.ns * 1000 && one.ns > of.ns) ? UNITS[UNITS.indexOf(of) - 1] : undefined;
+  return larger ?? of;
+}
+
 function label(time: number, step: number, unit: AxisUnit): string {
   if (unit === "ns") return commas(time);
   if (time === 0) return "0";
-  // The step decides the unit, so that all ticks of an axis have the same one.
-  const of = UNITS.find((one) => step >= one.ns) ?? UNITS[UNITS.length - 1]!;
-  const larger = UNITS.find((one) => time >= one.ns * 1000 && one.ns > of.ns) ? UNITS[UNITS.indexOf(of) - 1] : undefined;
-  const shown = larger ?? of;
+  const name = unit === "us" ? "µs" : unit;
+  const shown = UNITS.find((one) => one.name === name) ?? fitting(time, step);
   const digits = Math.max(0, Math.ceil(Math.log10(shown.ns / step) - 1e-9));
   const [whole = "0", rest] = (time / shown.ns).toFixed(digits).split(".");
   const text = rest === undefined ? commas(Number(whole)) : `${commas(Number(whole))}.${rest}`;

@@ -6,6 +6,7 @@ import { useProfile } from "../state/profile";
 import { useSettings } from "../state/settings";
 import { useView } from "../state/view";
 import { run, setMode } from "./actions";
+import { change } from "./gutter";
 import type { Command } from "./keys";
 import { pngOf, save, svgOf } from "./picture";
 import type { Stage } from "./stage";
@@ -72,7 +73,7 @@ export function Toolbar({ stage }: { stage: Stage }) {
           icon="legend"
           label={`Show ${hidden} hidden row${hidden === 1 ? "" : "s"}`}
           text={`${hidden} hidden`}
-          onClick={() => useSettings.getState().set({ hiddenRows: [] })}
+          onClick={() => change("show hidden rows", { hiddenRows: [] })}
         />
       )}
       <Button icon="box" label="Box selection (B, or shift+drag)" pressed={mode === "box"} onClick={toggle("box")} />

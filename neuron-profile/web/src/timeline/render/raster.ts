@@ -63,7 +63,7 @@ export function fill(image: Image, list: DisplayList, background: Packed): void 
 
 /** Null where the browser gives no 2D context. */
 export function raster(canvas: HTMLCanvasElement): Renderer | null {
-  const context = canvas.getContext("2d", { alpha: false });
+  const context = canvas.getContext("2d", { alpha: false, willReadFrequently: true });
   if (!context) return null;
   let data = context.createImageData(1, 1);
   let words = new Uint32Array(data.data.buffer);
