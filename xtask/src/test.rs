@@ -34,10 +34,10 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 
     let mut stages = Stages::default();
     let mut counts = Counts::default();
-    check::add_stages(&mut stages);
     let missing = packages::missing("tests", options.install);
-    // Before the build, which takes the viewer in.
+    // First, since every later build takes the viewer in.
     let viewer = web::can_build() && stages.run("viewer", || web::build(true));
+    check::add_stages(&mut stages);
     let built = stages.run("build", || Run::cargo("build").args(["--workspace", "--bins"]).run());
     if built {
         let skip = missing.iter().map(|package| package.tool()).collect::<Vec<_>>().join(" ");

@@ -4,9 +4,11 @@
 // screen readers.
 
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { download } from "../format/download";
 import { ticks } from "../format/ticks";
 import { short } from "../format/words";
 import { drawBars } from "./bars-draw";
+import { IconButton } from "./controls";
 import { useSize } from "./size";
 
 export interface Bar {
@@ -42,6 +44,11 @@ interface Props {
 }
 
 const AXIS = 22;
+
+/** Saves what is drawn. */
+function savePicture(canvas: HTMLCanvasElement | null, name: string) {
+  canvas?.toBlob((blob) => blob && download(`${name}.png`, blob, "image/png"), "image/png");
+}
 
 export function Bars(props: Props) {
   const { rows, from, to, onZoom } = props;
@@ -172,6 +179,9 @@ export function Bars(props: Props) {
           {props.tell(hover.bar)}
         </div>
       )}
+      <div className="bars-tools">
+        <IconButton icon="download" label={`Save ${props.label.toLowerCase()} as PNG`} onClick={() => savePicture(canvas.current, props.label)} />
+      </div>
       <div className="only-read" aria-live="polite">
         {held ? `${rows[at?.row ?? 0]?.label ?? ""}: ${short(held.name, 200)}, ${props.axis(held.from)} to ${props.axis(held.to)}` : ""}
       </div>
