@@ -42,6 +42,7 @@ enum Command {
     Query(query::Args),
     Report(report::Args),
     Recommend(recommend::Args),
+    ShowSession(ntff::session::Args),
 }
 
 /// The command line, for man pages and completions.
@@ -68,6 +69,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Command::Query(args) => query::run(&args, &mut out),
         Command::Report(args) => report::run(&args, &mut out),
         Command::Recommend(args) => recommend::run(&args, &mut out),
+        Command::ShowSession(args) => ntff::session::run(&args, &mut out),
     };
     out.finish(done)
 }

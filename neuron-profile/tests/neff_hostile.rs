@@ -115,9 +115,21 @@ fn claimed_sizes_take_no_memory() {
     }
 }
 
-/// Runs the tool with an address space of so many KiB.
+/// KiB of address space in which the program itself has room, to 50 MB: much
+/// in a build for tests.
+fn room() -> u32 {
+    let tool = env!("CARGO_BIN_EXE_neuron-profile");
+    let starts = |kib: &u32| {
+        let shell = format!("ulimit -v {kib}; exec {tool} --version >/dev/null 2>&1");
+        Command::new("sh").args(["-c", &shell]).status().unwrap().success()
+    };
+    (1..100).map(|step| step * 50_000).find(starts).unwrap()
+}
+
+/// Runs the tool with an address space of so many KiB beside the program.
 fn bounded(kib: u32, folder: &Path, args: &str) -> Output {
     let tool = env!("CARGO_BIN_EXE_neuron-profile");
+    let kib = kib + room();
     let shell = format!("ulimit -v {kib}; exec {tool} neff {args}");
     Command::new("sh").args(["-c", &shell]).current_dir(folder).output().unwrap()
 }

@@ -315,7 +315,8 @@ fn a_damaged_gzip_wrapper_keeps_what_is_whole() {
     let kept = value["bytes"].as_u64().unwrap();
     assert_eq!(kept, 500_001);
     // Nothing at all inside: an error, not an empty trace.
-    let output = piped(&["info"], &whole[..12]);
+    // One byte behind the header is too short for a letter, however it is packed.
+    let output = piped(&["info"], &whole[..11]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("gzip wrapper is damaged"));
 }

@@ -209,15 +209,17 @@ fn findings_of_real_captures() {
         for finding in findings {
             let evidence = finding["evidence"].as_array().unwrap();
             assert!(!evidence.is_empty() && evidence.len() <= 10, "{finding}");
+            let numbers: Vec<String> = evidence.iter().map(|row| row["row"].to_string()).collect();
+            let sql = format!(
+                "SELECT * FROM (SELECT file_row_index() AS row, * FROM {}) AS t WHERE row IN ({})",
+                evidence[0]["table"].as_str().unwrap(),
+                numbers.join(", ")
+            );
+            let found = rows(data, &[capture], &sql);
             for row in evidence {
-                let sql = format!(
-                    "SELECT * FROM (SELECT file_row_index() AS row, * FROM {}) AS t WHERE row = {}",
-                    row["table"].as_str().unwrap(),
-                    row["row"]
-                );
-                let found = &rows(data, &[capture], &sql)[0];
+                let stored = found.iter().find(|stored| stored["row"] == row["row"]).unwrap();
                 for (name, value) in row["fields"].as_object().unwrap() {
-                    if let Some(stored) = found.get(name) {
+                    if let Some(stored) = stored.get(name) {
                         assert_eq!(stored, value, "{capture} {row}");
                     }
                 }

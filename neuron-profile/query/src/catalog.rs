@@ -17,7 +17,6 @@ use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef}
 use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
 use datafusion::common::Column;
 use datafusion::datasource::empty::EmptyTable;
-use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{
     ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
 };
@@ -30,6 +29,7 @@ use profile_store::schema;
 
 use crate::dataset::{Dataset, names};
 use crate::error::Error;
+use crate::format::Unordered;
 
 /// The schema of all profiles.
 pub(crate) const MAIN: &str = "main";
@@ -214,7 +214,7 @@ fn of_one(profile: &Dataset, name: &str, schema: SchemaRef) -> Result<Arc<dyn Ta
     // A path may have the letters of patterns in it.
     let url = url::Url::from_file_path(&path);
     let url = url.map_err(|()| damaged(format!("{} is no path of a file", path.display())))?;
-    let options = ListingOptions::new(Arc::new(ParquetFormat::default()));
+    let options = ListingOptions::new(Arc::new(Unordered::default()));
     let config = ListingTableConfig::new(ListingTableUrl::try_new(url, None)?)
         .with_listing_options(options)
         .with_schema(schema);

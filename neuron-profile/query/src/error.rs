@@ -2,6 +2,7 @@
 
 use datafusion::common::SchemaError;
 use datafusion::error::DataFusionError;
+use datafusion::sql::sqlparser::parser::ParserError;
 
 use crate::nearest::hint;
 
@@ -80,6 +81,9 @@ impl From<DataFusionError> for Error {
                 }
                 other => plain(&other.to_string()),
             }),
+            DataFusionError::SQL(of, _) if matches!(**of, ParserError::RecursionLimitExceeded) => {
+                Self::Sql(String::from("the statement is nested more than 50 levels deep"))
+            }
             DataFusionError::SQL(..)
             | DataFusionError::Plan(_)
             | DataFusionError::NotImplemented(_)

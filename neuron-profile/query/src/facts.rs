@@ -11,23 +11,29 @@ use crate::rules::Metrics;
 use crate::session::Session;
 
 /// What is counted, a column for each metric. Engines are named in any case.
-const COUNTED: [&str; 4] = [
+const COUNTED: [&str; 5] = [
     "SELECT count(*) AS error_count FROM Error",
     "SELECT count(*) AS warning_count FROM Warning",
     // Packets that fetch instructions or only tell of an end are left out, as
     // the public calculator of bounds does (profiler.md §2.5).
     "SELECT CAST(avg(transfer_bytes) AS DOUBLE) AS dma_packet_average_bytes FROM DmaPacket \
      WHERE queue_type <> 'instruction' AND transfer_bytes > 4",
-    "SELECT sum(CASE WHEN e = 'tensor' THEN waited END) / 1e9 AS tensor_engine_semaphore_wait_time, \
-       sum(CASE WHEN e = 'tensor' THEN kernels END) * 1.0 / sum(CASE WHEN e = 'tensor' THEN n END) \
+    // Waits of instructions behind each other are one wait, so their union
+    // counts. What the runtime inserted waits for other things.
+    "SELECT sum(CASE WHEN finish > before THEN finish - CASE WHEN begin > before THEN begin ELSE before END \
+       ELSE 0 END) / 1e9 AS tensor_engine_semaphore_wait_time \
+     FROM (SELECT begin, finish, coalesce(max(finish) OVER (PARTITION BY pcore_idx ORDER BY begin, finish \
+         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before \
+       FROM (SELECT pcore_idx, start_ts - evt_wait_time_ns AS begin, start_ts AS finish FROM Instruction \
+         WHERE lower(engine) = 'tensor' AND evt_wait_time_ns > 0 AND compiler_pc IS NOT NULL) AS waits) AS merged",
+    "SELECT sum(CASE WHEN e = 'tensor' THEN kernels END) * 1.0 / sum(CASE WHEN e = 'tensor' THEN n END) \
          AS tensor_engine_kernel_instruction_percent, \
        sum(CASE WHEN e = 'vector' THEN kernels END) * 1.0 / sum(CASE WHEN e = 'vector' THEN n END) \
          AS vector_engine_kernel_instruction_percent, \
        sum(CASE WHEN e = 'scalar' THEN kernels END) * 1.0 / sum(CASE WHEN e = 'scalar' THEN n END) \
          AS scalar_engine_kernel_instruction_percent \
-     FROM (SELECT lower(engine) AS e, sum(evt_wait_time_ns) AS waited, count(*) AS n, \
-         count(nki_source_location) AS kernels FROM Instruction \
-         WHERE compiler_pc IS NOT NULL GROUP BY lower(engine)) AS engines",
+     FROM (SELECT lower(engine) AS e, count(*) AS n, count(nki_source_location) AS kernels \
+         FROM Instruction WHERE compiler_pc IS NOT NULL GROUP BY lower(engine)) AS engines",
 ];
 
 /// All metrics of the profile of a session.

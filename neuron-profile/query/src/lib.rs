@@ -21,6 +21,7 @@ pub mod describe;
 mod error;
 mod facts;
 mod findings;
+mod format;
 mod limits;
 mod nearest;
 pub mod report;

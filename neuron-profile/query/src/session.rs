@@ -69,11 +69,7 @@ impl Session {
     ///
     /// When its threads cannot be made.
     pub fn new(profiles: Vec<Dataset>, limits: Limits, stop: &Stop) -> Result<Self, Error> {
-        // With statistics DataFusion takes the order that a Parquet file states for
-        // its row groups for that of the whole file, and sorts no more. Our row
-        // groups hold a lane each: sorted by time in themselves, not among them.
-        let mut config =
-            SessionConfig::new().with_information_schema(true).with_collect_statistics(false);
+        let mut config = SessionConfig::new().with_information_schema(true);
         if limits.threads > 0 {
             config = config.with_target_partitions(limits.threads);
         }

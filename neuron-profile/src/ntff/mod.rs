@@ -10,6 +10,7 @@ mod input;
 mod inspect;
 mod line;
 mod message;
+pub mod session;
 mod verify;
 
 use std::io::{BufWriter, Write};

@@ -64,7 +64,7 @@ pub const RULES: &[Rule] = &[
         trade_off: "more buffers take more of the state buffer and of PSUM",
         table: "Instruction",
         sql: "SELECT file_row_index() AS row, engine, opcode, evt_wait_time_ns, start_ts, pc, \
-                nki_source_location FROM Instruction WHERE evt_wait_time_ns > 0 \
+                nki_source_location FROM Instruction WHERE evt_wait_time_ns > 0 AND compiler_pc IS NOT NULL \
               ORDER BY evt_wait_time_ns DESC, row LIMIT 10",
     },
     Rule {
@@ -79,7 +79,7 @@ pub const RULES: &[Rule] = &[
         trade_off: "tiles that are loaded early take room in the state buffer for longer",
         table: "DmaPacket",
         sql: "SELECT file_row_index() AS row, queue_name, queue_type, transfer_bytes, duration_ns, start_ts \
-              FROM DmaPacket ORDER BY duration_ns DESC, row LIMIT 10",
+              FROM DmaPacket WHERE queue_type <> 'instruction' ORDER BY duration_ns DESC, row LIMIT 10",
     },
     Rule {
         id: "memory-bound",
@@ -93,7 +93,7 @@ pub const RULES: &[Rule] = &[
         trade_off: "larger batches take longer for the first answer",
         table: "DmaPacket",
         sql: "SELECT file_row_index() AS row, queue_name, queue_type, transfer_bytes, duration_ns, start_ts \
-              FROM DmaPacket ORDER BY transfer_bytes DESC, row LIMIT 10",
+              FROM DmaPacket WHERE queue_type <> 'instruction' ORDER BY transfer_bytes DESC, row LIMIT 10",
     },
     Rule {
         id: "reloads",
@@ -137,7 +137,7 @@ pub const RULES: &[Rule] = &[
         table: "Instruction",
         sql: "SELECT file_row_index() AS row, opcode, evt_wait_time_ns, start_ts, pc, operands, \
                 nki_source_location FROM Instruction \
-              WHERE lower(engine) = 'tensor' AND evt_wait_time_ns > 0 \
+              WHERE lower(engine) = 'tensor' AND evt_wait_time_ns > 0 AND compiler_pc IS NOT NULL \
               ORDER BY evt_wait_time_ns DESC, row LIMIT 10",
     },
     // Vendor: model FLOPs < 50 % of active FLOPs.
@@ -234,6 +234,7 @@ pub const RULES: &[Rule] = &[
         table: "Instruction",
         sql: "SELECT file_row_index() AS row, opcode, duration_ns, start_ts, pc, hlo_name, layer \
               FROM Instruction WHERE lower(engine) = '{engine}' AND nki_source_location IS NULL \
+                AND compiler_pc IS NOT NULL \
               ORDER BY duration_ns DESC, row LIMIT 10",
     },
 ];

@@ -155,7 +155,7 @@ pub(super) fn underused(seen: &mut Seen<'_>) -> Option<Measured> {
     let used = seen.get("mfu_estimated_percent")?;
     let value = share(used, active)?;
     let sentence = format!(
-        "while the tensor engine is active, {} of its FLOPs are of the model",
+        "while the tensor engine is active, the FLOPs of the model are {} of what it could do",
         percent(value)
     );
     // Products that are as dense as they can be take this share of the time.
@@ -215,11 +215,14 @@ pub(super) fn coverage(seen: &mut Seen<'_>) -> Option<Measured> {
         ("vector", "vector_engine_kernel_instruction_percent"),
         ("scalar", "scalar_engine_kernel_instruction_percent"),
     ];
+    // Without any, the sources of kernels are not known rather than absent.
+    let mut known = false;
     let mut worst: Option<Measured> = None;
     for (engine, metric) in COVERED {
         let words = ENGINES.iter().find(|(name, _, _)| *name == engine);
         let Some((_, active, words)) = words else { continue };
         let (Some(covered), Some(active)) = (seen.get(metric), seen.get(active)) else { continue };
+        known |= covered > 0.0;
         let weight = active * (1.0 - covered);
         if worst.as_ref().is_none_or(|worst| weight > worst.weight) {
             let sentence = format!(
@@ -229,5 +232,5 @@ pub(super) fn coverage(seen: &mut Seen<'_>) -> Option<Measured> {
             worst = Some(Measured { value: covered, weight, speedup: None, sentence, engine });
         }
     }
-    worst
+    worst.filter(|_| known)
 }

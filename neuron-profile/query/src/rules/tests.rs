@@ -83,6 +83,8 @@ fn rules_hold_beyond_their_limits_only() {
             "kernel-coverage",
             |x| {
                 vec![
+                    ("vector_engine_kernel_instruction_percent", 1.0),
+                    (VECTOR, 0.1),
                     ("scalar_engine_kernel_instruction_percent", x),
                     ("scalar_engine_active_time_percent", 0.4),
                 ]
@@ -140,6 +142,17 @@ fn what_is_won_is_what_goes_away() {
     // An engine that is not there makes no number of it.
     let found = judge(&metrics(&[(DMA, 0.8), (TENSOR, 0.0)]));
     assert_eq!(found[0].speedup, None);
+}
+
+#[test]
+fn unknown_sources_are_not_those_of_the_compiler() {
+    let none = [
+        ("tensor_engine_kernel_instruction_percent", 0.0),
+        ("scalar_engine_kernel_instruction_percent", 0.0),
+        (TENSOR, 0.5),
+        ("scalar_engine_active_time_percent", 0.5),
+    ];
+    assert!(rules(&none).is_empty());
 }
 
 /// Texts have no number that is none, whatever the metrics.
