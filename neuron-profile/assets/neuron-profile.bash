@@ -1274,7 +1274,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__view)
-            opts="-n -s -p -h -V --neff-path --session-file --output-format --ingest-only --force --data-path --tag --output-file --display-name --json-pretty-print --ignore-nc-buf-usage --execution --port --host --help --version"
+            opts="-n -s -p -h -V --neff-path --session-file --output-format --ingest-only --force --data-path --tag --output-file --display-name --json-pretty-print --ignore-nc-buf-usage --nki-source-root --framework-source-root --execution --port --host --upload-limit --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1316,6 +1316,14 @@ _neuron__profile() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --nki-source-root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --framework-source-root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --execution)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1329,6 +1337,10 @@ _neuron__profile() {
                     return 0
                     ;;
                 --host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --upload-limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
