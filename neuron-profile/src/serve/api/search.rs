@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::timeline::WIDTH;
 use super::{Shared, blocking};
-use crate::analysis::search::{Hit, LENGTHY, Statistics, Where, parse, scan};
+use crate::analysis::search::{Hit, Statistics, Where, parse, scan};
 use crate::serve::answer::Trouble;
 use crate::serve::opened::Asked;
 use crate::serve::wire;
@@ -154,7 +154,7 @@ pub(super) async fn matches(
         let asked = request.asked(&profile, true)?;
         let found = opened.search(&profile, &asked)?;
         let mut counts = Counts::new(columns, profile.lanes().len());
-        if found.hits.len() < LENGTHY {
+        if found.complete {
             found.hits.iter().for_each(|hit| counts.add(hit));
         } else {
             let query = parse(&request.q).map_err(|error| Trouble::request(error.to_string()))?;
