@@ -175,6 +175,7 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and 
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s n -l neff-path -d 'The NEFF that was running' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s s -l session-file -d 'The trace of it; - reads stdin' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s d -l session-dir -d 'A folder: what the runtime wrote of a run, or traces of the ranks of a NEFF' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l output-format -d 'What is written; parquet goes to the store' -r -f -a "parquet\t'Tables in the store'
 json\t'A file of all tables'
 summary-text\t'Metrics, name and value'
@@ -189,6 +190,8 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l e
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s p -l port -d 'Port of the viewer; 0 for any that is free' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l host -d 'Address to listen on, to be reached from other machines; then the printed link has a token' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l upload-limit -d 'Largest file that the viewer may upload' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-device-profile -d 'Leave out the traces of devices in a folder'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-system-profile -d 'Leave out the events of the runtime in a folder'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ingest-only -d 'Store the profile and end, serve nothing'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l force -d 'Ingest again what is stored already'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l json-pretty-print -d 'Break the lines of json'

@@ -7,9 +7,13 @@ pub mod neff;
 pub mod ntff;
 pub mod output;
 pub mod profiles;
+pub mod query;
+pub mod recommend;
+pub mod report;
 pub mod serve;
 pub mod sources;
 pub mod view;
+mod whole;
 
 use std::ffi::OsString;
 
@@ -35,6 +39,9 @@ enum Command {
     Delete(profiles::DeleteArgs),
     Tag(profiles::TagArgs),
     Export(export::stored::Args),
+    Query(query::Args),
+    Report(report::Args),
+    Recommend(recommend::Args),
 }
 
 /// The command line, for man pages and completions.
@@ -58,6 +65,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Command::Delete(args) => profiles::run_delete(&args, &mut out),
         Command::Tag(args) => profiles::run_tag(&args, &mut out),
         Command::Export(args) => export::stored::run(&args, &mut out),
+        Command::Query(args) => query::run(&args, &mut out),
+        Command::Report(args) => report::run(&args, &mut out),
+        Command::Recommend(args) => recommend::run(&args, &mut out),
     };
     out.finish(done)
 }

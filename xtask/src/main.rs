@@ -19,6 +19,7 @@ mod stages;
 mod static_libc;
 mod test;
 mod tidy;
+mod web;
 
 use std::process::ExitCode;
 
@@ -46,6 +47,8 @@ enum Command {
     Static,
     /// Run neuron-ls on simulated instances and on a recorded tree.
     Demo,
+    /// Build the Device Viewer, which the next build of neuron-profile takes in.
+    Web(web::Options),
     /// Write the sample models, with their weights.
     Models(models::Options),
     /// Measure the tools against their peers.
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
         Command::Gen => generated::write(),
         Command::Static => static_libc::run(),
         Command::Demo => demo::run(),
+        Command::Web(options) => web::run(&options),
         Command::Models(options) => models::run(&options),
         Command::Bench(bench) => bench::run(&bench),
         Command::Soak(soak) => bench::soak(&soak),

@@ -83,6 +83,18 @@ pub(crate) const PACKAGES: &[Package] = &[
         users: &["neuron-top in a terminal: keys, tabs, sizes, every end"],
     },
     Package {
+        name: "npm",
+        proof: &["npm", "--version"],
+        wanted_by: "tests",
+        users: &["the Device Viewer: its build and all its tests"],
+    },
+    Package {
+        name: "chromium",
+        proof: &["chromium", "--version"],
+        wanted_by: "tests",
+        users: &["the Device Viewer in a browser"],
+    },
+    Package {
         name: "htop",
         proof: &["htop", "--version"],
         wanted_by: "bench top",

@@ -10,7 +10,7 @@ use clap::Args;
 
 use crate::run::{Run, Stream, root, say, target_dir};
 use crate::stages::Stages;
-use crate::{check, packages, static_libc};
+use crate::{check, packages, static_libc, web};
 
 /// Flags of `cargo xtask test`.
 #[derive(Debug, Args)]
@@ -35,9 +35,11 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let mut stages = Stages::default();
     let mut counts = Counts::default();
     check::add_stages(&mut stages);
+    let missing = packages::missing("tests", options.install);
+    // Before the build, which takes the viewer in.
+    let viewer = web::can_build() && stages.run("viewer", || web::build(true));
     let built = stages.run("build", || Run::cargo("build").args(["--workspace", "--bins"]).run());
     if built {
-        let missing = packages::missing("tests", options.install);
         let skip = missing.iter().map(|package| package.tool()).collect::<Vec<_>>().join(" ");
         let with_env = |run: Run| {
             run.env("NEURON_BIN_DIR", &bin_dir)
@@ -50,6 +52,10 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
             let run = Run::cargo("test").args(["--doc", "--workspace", "--all-features"]);
             with_env(run).each_line(Stream::Out, |line| counts.add_libtest(line))
         });
+        let chromium = !missing.iter().any(|package| package.tool() == "chromium");
+        if viewer && chromium {
+            stages.run("viewer in a browser", web::test_in_browser);
+        }
     }
     if options.full {
         add_long_stages(&mut stages);

@@ -227,12 +227,17 @@ impl<'s, S: ReadAt + ?Sized> Capture<'s, S> {
     }
 }
 
-/// Compares as many bytes of the id as the trace has: it is cut at the first
-/// zero byte (ntff.md §3.1).
-fn same_neff(info: &NtffInfo, neff: &Neff<'_>) -> Result<(), Error> {
+/// The id of the NEFF that a trace is of, or the beginning of it: it is cut at
+/// the first zero byte (ntff.md §3.1). At most 16 bytes.
+pub fn traced_neff(info: &NtffInfo) -> &[u8] {
     let whole = info.execution_timeline.first().map(|window| window.neff_uuid.as_slice());
     let traced = whole.filter(|uuid| uuid.len() == 16).unwrap_or(&info.neff_uuid_text);
-    let traced = traced.get(..16).unwrap_or(traced);
+    traced.get(..16).unwrap_or(traced)
+}
+
+/// Compares as many bytes of the id as the trace has.
+fn same_neff(info: &NtffInfo, neff: &Neff<'_>) -> Result<(), Error> {
+    let traced = traced_neff(info);
     let uuid = &neff.header.uuid;
     if uuid.iter().zip(traced).all(|(ours, theirs)| ours == theirs) {
         return Ok(());

@@ -4,6 +4,7 @@
 mod access;
 mod answer;
 mod api;
+mod assets;
 mod jobs;
 mod listener;
 mod live;
@@ -33,6 +34,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use access::{Access, COOKIE};
 use answer::Trouble;
+use assets::Viewer;
 use listener::{Guarded, Peer};
 use opened::Opened;
 
@@ -173,7 +175,7 @@ fn host_name() -> String {
 fn router(shared: Arc<Opened>, access: Access) -> Router {
     Router::new()
         .nest("/api/v1", api::router())
-        .merge(pages::router())
+        .merge(pages::router(Viewer::chosen(std::env::var_os(assets::VARIABLE))))
         .fallback(async || Trouble::new(404, "there is no such page"))
         .method_not_allowed_fallback(async || Trouble::new(405, "that cannot be done here"))
         .with_state(shared)

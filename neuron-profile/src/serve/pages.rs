@@ -1,9 +1,10 @@
-//! Pages: the list of profiles and the metrics of one, plain and without
-//! scripts. Names come from outside and are escaped.
+//! Pages: the viewer, and where it is not part of the program the list of
+//! profiles and the metrics of one, plain and without scripts. Names come from
+//! outside and are escaped.
 
 use axum::Router;
 use axum::extract::{Path, State};
-use axum::http::header;
+use axum::http::{HeaderMap, header};
 use axum::response::{Html, IntoResponse};
 use axum::routing::get;
 use profile_store::read::objects;
@@ -11,14 +12,36 @@ use serde_json::Value;
 
 use super::answer::Trouble;
 use super::api::Shared;
+use super::assets::Viewer;
 
 const STYLE: &str = include_str!("pages.css");
 
-pub(super) fn router() -> Router<Shared> {
+/// How the plain pages say why they are plain.
+const NO_VIEWER: &str = "<p>The Device Viewer is not part of this build: <code>cargo xtask \
+                         web</code> makes it, then build again.</p>\n";
+
+pub(super) fn router(viewer: Viewer) -> Router<Shared> {
+    if viewer == Viewer::Plain {
+        return Router::new()
+            .route("/", get(list))
+            .route("/profile/{id}", get(profile))
+            .route("/pages.css", get(async || ([(header::CONTENT_TYPE, "text/css")], STYLE)));
+    }
+    // The viewer's script finds out by the path which page it is.
+    let page =
+        |viewer: Viewer| get(async move |headers: HeaderMap| viewer.answer("index.html", &headers));
+    let icon = viewer.clone();
     Router::new()
-        .route("/", get(list))
-        .route("/profile/{id}", get(profile))
-        .route("/pages.css", get(async || ([(header::CONTENT_TYPE, "text/css")], STYLE)))
+        .route("/", page(viewer.clone()))
+        .route("/profile/{id}", page(viewer.clone()))
+        .route("/compare", page(viewer.clone()))
+        .route("/favicon.svg", get(async move |all: HeaderMap| icon.answer("favicon.svg", &all)))
+        .route(
+            "/assets/{name}",
+            get(async move |Path(name): Path<String>, headers: HeaderMap| {
+                viewer.answer(&format!("assets/{name}"), &headers)
+            }),
+        )
 }
 
 /// A text as a page shows it.
@@ -50,7 +73,7 @@ fn page(title: &str, body: &str) -> Html<String> {
 async fn list(State(shared): State<Shared>) -> Result<impl IntoResponse, Trouble> {
     let listed = tokio::task::spawn_blocking(move || shared.store.list()).await;
     let (found, bad) = listed.map_err(|_| Trouble::new(500, "the list cannot be read"))??;
-    let mut body = String::new();
+    let mut body = String::from(NO_VIEWER);
     for error in &bad {
         body.push_str(&format!("<p class=\"bad\">{}</p>\n", escaped(&error.to_string())));
     }

@@ -3,11 +3,12 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use neuron_core::Error;
 use profile_engine::ReadAt as _;
+
+use crate::whole::Whole;
 
 /// First bytes of a gzip member.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -58,22 +59,14 @@ fn copy(mut from: impl Read, name: &str) -> anyhow::Result<File> {
     Ok(file)
 }
 
-/// Writes a file anew: beside its place, then into it. The umask decides who
-/// may read it.
+/// Writes a file anew, whole or not at all.
 pub(crate) fn replace(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> anyhow::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or_else(|| Path::new("."));
-    let readable = std::fs::Permissions::from_mode(0o666);
-    let fresh = tempfile::Builder::new().permissions(readable).tempfile_in(folder);
-    let fresh = fresh.map_err(Error::io("create", path))?;
-    let mut out = BufWriter::new(fresh);
-    write(&mut out).map_err(Error::io("write", path))?;
-    let fresh = out.into_inner().map_err(io::IntoInnerError::into_error);
-    let fresh = fresh.map_err(Error::io("write", path))?;
-    fresh.as_file().sync_all().map_err(Error::io("write", path))?;
-    fresh.persist(path).map_err(|error| Error::io("write", path)(error.error))?;
-    Ok(())
+    let whole = Whole::create(path)?;
+    let mut out = BufWriter::new(whole.file());
+    write(&mut out).and_then(|()| out.flush()).map_err(Error::io("write", path))?;
+    drop(out);
+    Ok(whole.keep()?)
 }

@@ -74,7 +74,18 @@ impl<S: ReadAt + ?Sized> ReadAt for Stoppable<'_, S> {
 }
 
 impl Given {
-    fn label(&self, labels: &mut Labels) {
+    /// What the command line says of every profile.
+    pub(super) fn of(args: &Args) -> Self {
+        Self {
+            display_name: args.display_name.clone(),
+            tags: args.tags.clone(),
+            force: args.force,
+            no_usage: args.ignore_nc_buf_usage,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn label(&self, labels: &mut Labels) {
         if let Some(name) = &self.display_name {
             labels.display_name.clone_from(name);
         }
@@ -157,10 +168,7 @@ pub(super) fn run(
         trace: trace.name.clone(),
         size: trace.file.metadata().map_or(u64::MAX, |meta| meta.len()),
         execution: u32::try_from(options.execution)?,
-        display_name: args.display_name.clone(),
-        tags: args.tags.clone(),
-        force: args.force,
-        no_usage: args.ignore_nc_buf_usage,
+        ..Given::of(args)
     };
     let bar = output::progress("ingest", 100, false);
     let done = store_pair(&store, &given, pair, &trace.file, options, &mut |at| {

@@ -4,7 +4,9 @@
 //! stored.
 
 mod files;
+mod folder;
 pub(crate) mod ingest;
+mod system;
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -33,12 +35,24 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", requires = "neff_path")]
     session_file: Option<PathBuf>,
 
+    /// A folder: what the runtime wrote of a run, or traces of the ranks of a NEFF
+    #[arg(short = 'd', long, value_name = "FOLDER", conflicts_with_all = ["neff_path", "session_file"])]
+    session_dir: Option<PathBuf>,
+
+    /// Leave out the traces of devices in a folder
+    #[arg(long, requires = "session_dir")]
+    ignore_device_profile: bool,
+
+    /// Leave out the events of the runtime in a folder
+    #[arg(long, requires = "session_dir")]
+    ignore_system_profile: bool,
+
     /// What is written; parquet goes to the store
     #[arg(long, value_enum, default_value_t)]
     output_format: Format,
 
     /// Store the profile and end, serve nothing
-    #[arg(long, alias = "disable-ui", requires = "session_file")]
+    #[arg(long, alias = "disable-ui")]
     ingest_only: bool,
 
     /// Ingest again what is stored already
@@ -105,11 +119,17 @@ enum Format {
 ///
 /// Files that cannot be read, do not belong together, or cannot be written.
 pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    if let Some(folder) = &args.session_dir {
+        return run_folder(args, folder, out);
+    }
     let (neff_path, session_file) = match (&args.neff_path, &args.session_file) {
         (Some(neff), Some(session)) => (neff, session),
         (Some(_), None) => bail!("the trace of the NEFF is missing: add -s FILE"),
         (None, _) if args.output_format != Format::Parquet => {
             bail!("--output-format needs a profile: add -n NEFF -s NTFF");
+        }
+        (None, _) if args.ingest_only => {
+            bail!("--ingest-only needs a profile: add -n NEFF -s NTFF, or -d FOLDER");
         }
         (None, _) => {
             serve(args.place.store()?, &args.listen, None, out)?;
@@ -179,6 +199,64 @@ pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         }
     };
     output::tell(&neff_name, report.warnings().iter().map(ToString::to_string));
+    Ok(exit)
+}
+
+/// Stores what is in a folder.
+fn run_folder(args: &Args, folder: &Path, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    if args.output_format != Format::Parquet {
+        bail!("with -d FOLDER only --output-format parquet; then use neuron-profile export");
+    }
+    let mut found = folder::look(folder)?;
+    if args.ignore_device_profile {
+        found.pairs.clear();
+    }
+    if args.ignore_system_profile {
+        found.runs.clear();
+    }
+    let name = folder.display().to_string();
+    output::tell(&name, found.notes.iter().map(|note| format!("note: {note}")));
+    if found.runs.is_empty() && found.pairs.is_empty() {
+        bail!("{name}: no device or system profiles found");
+    }
+    let mut exit = if found.notes.is_empty() { Exit::Done } else { Exit::Partial };
+    let mut devices = Vec::new();
+    for (neff_path, session_file) in &found.pairs {
+        let trace = Trace::open(session_file)?;
+        let bytes = neuron_core::sys::file_map::FileBytes::open(neff_path)?;
+        let options = NeffOptions::new(neff::Mode::Lenient).without_digest();
+        let neff = Neff::open(&bytes, &options).with_context(|| neff_path.display().to_string())?;
+        let execution = usize::try_from(args.execution)?.saturating_sub(1);
+        let options = Options { execution, ..Options::default() };
+        let capture =
+            Capture::open(&neff, &trace.file, options, &mut Report::new(neff::Mode::Lenient));
+        let start = capture.ok().map(|capture| capture.start / 1000);
+        let (id, ended) = ingest::run(args, neff_path, &trace, (&bytes, &neff), options)?;
+        ingest::attach_sources(args, &id)?;
+        if ended != Exit::Done {
+            exit = ended;
+        }
+        devices.push((session_file, system::device(id, neff_path, session_file, start)));
+    }
+    let mut ids = Vec::new();
+    for run in &found.runs {
+        let own = devices.iter().filter(|(trace, _)| trace.starts_with(run));
+        let own = own.map(|(_, device)| device.clone()).collect();
+        let (id, whole) = system::run(args, run, own)?;
+        if !whole {
+            exit = Exit::Partial;
+        }
+        ids.push(id);
+    }
+    ids.extend(devices.into_iter().map(|(_, device)| device.id));
+    if !args.ingest_only {
+        serve(args.place.store()?, &args.listen, ids.first().map(String::as_str), out)?;
+        return Ok(exit);
+    }
+    for id in ids {
+        writeln!(out, "Profile \"{id}\" is ready to view")?;
+    }
+    out.flush()?;
     Ok(exit)
 }
 

@@ -15,6 +15,8 @@ pub enum LaneKind {
     Engine,
     /// Rows of `DmaPacket`; names are rings.
     Dma,
+    /// Rows of `SystemProfileEvents`; names are those of events.
+    System,
 }
 
 impl LaneKind {
@@ -23,6 +25,7 @@ impl LaneKind {
         match self {
             Self::Engine => "Instruction",
             Self::Dma => "DmaPacket",
+            Self::System => "SystemProfileEvents",
         }
     }
 }

@@ -50,7 +50,7 @@ pub mod tiles;
 
 pub use disk::{Draft, Store};
 pub use error::Error;
-pub use ingest::{Progress, Settings, ingest};
+pub use ingest::{DeviceProfile, Progress, Settings, SystemRun, ingest, ingest_system};
 pub use lanes::{Lane, LaneKind};
 pub use manifest::{Labels, Manifest};
 pub use read::Profile;

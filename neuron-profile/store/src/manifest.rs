@@ -26,6 +26,9 @@ pub struct Manifest {
     pub trace: String,
     /// The program is of the software NeuronCore.
     pub simulated: bool,
+    /// It is of an inspect run: events of hosts and devices, not of engines.
+    #[serde(default)]
+    pub system: bool,
     /// Which execution of the trace, from 0.
     pub execution: u32,
     /// Length of the execution, ns.

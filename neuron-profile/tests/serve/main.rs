@@ -10,7 +10,9 @@ mod search;
 mod series;
 mod server;
 mod sources;
+mod spans;
 mod trees;
+mod viewer;
 mod wire;
 
 #[path = "../support/neff.rs"]

@@ -60,8 +60,17 @@ impl Answer {
 impl Server {
     pub(crate) fn start(data: &Path, args: &[&str]) -> Self {
         let args = [&["view", "--port", "0"], args].concat();
-        let mut child =
-            tool(data, &args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        Self::spawn(tool(data, &args).env("NEURON_PROFILE_WEB", "plain"))
+    }
+
+    /// Starts with the viewer of a directory.
+    pub(crate) fn with_viewer(data: &Path, viewer: &Path) -> Self {
+        let args = ["view", "--port", "0"];
+        Self::spawn(tool(data, &args).env("NEURON_PROFILE_WEB", viewer))
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
         let said = lines.next().unwrap().unwrap();
         assert_eq!(lines.next().unwrap().unwrap(), "ctrl-c to exit");

@@ -85,3 +85,27 @@ pub(crate) fn matches(bytes: &[u8]) -> (Columns, Hits) {
     assert!(rest.0.is_empty());
     (columns, out)
 }
+
+/// Row, start and end.
+pub(crate) type Span = (u64, u64, u64);
+
+/// Lane, its events, their kinds.
+pub(crate) fn spans(bytes: &[u8]) -> Vec<(u32, Vec<Span>, Vec<u32>)> {
+    let mut rest = Cursor(bytes);
+    assert_eq!(&rest.take::<4>(), b"NVE1");
+    let lanes = rest.word();
+    let mut out = Vec::new();
+    for _ in 0..lanes {
+        let (lane, count) = (rest.word(), rest.word());
+        let [rows, starts, ends] =
+            [(); 3].map(|()| (0..count).map(|_| rest.long()).collect::<Vec<u64>>());
+        let kinds = rest.words(count);
+        if count % 2 == 1 {
+            rest.word();
+        }
+        let spans = rows.into_iter().zip(starts).zip(ends).map(|((row, s), e)| (row, s, e));
+        out.push((lane, spans.collect(), kinds));
+    }
+    assert!(rest.0.is_empty());
+    out
+}

@@ -3,12 +3,14 @@
 
 mod documents;
 mod events;
+mod findings;
 mod jobs;
 mod kinds;
 mod profiles;
 mod search;
 mod series;
 mod sources;
+mod spans;
 mod timeline;
 mod trees;
 
@@ -35,7 +37,10 @@ pub(super) fn router() -> Router<Shared> {
     let profile = Router::new()
         .route("/", patch(profiles::rename).get(profiles::one).delete(profiles::delete))
         .route("/summary", get(profiles::summary))
+        .route("/findings", get(findings::list))
+        .route("/query", get(findings::query))
         .route("/viewport", get(timeline::viewport))
+        .route("/spans", get(spans::spans))
         .route("/selection", get(timeline::selection))
         .route("/kinds", get(kinds::list))
         .route("/kinds/{place}", get(kinds::one))

@@ -21,7 +21,7 @@ const USUAL: usize = 50;
 const MOST: usize = 1000;
 
 /// Tables where nothing is said: those with lanes.
-const TABLES: [&str; 2] = ["Instruction", "DmaPacket"];
+const TABLES: [&str; 3] = ["Instruction", "DmaPacket", "SystemProfileEvents"];
 
 /// What is asked for.
 #[derive(Debug, Deserialize)]
@@ -47,7 +47,9 @@ impl Request {
                 let mut tables = Vec::new();
                 for table in list.split(',') {
                     if !TABLES.contains(&table) {
-                        return Err(Trouble::request("tables are Instruction and DmaPacket"));
+                        return Err(Trouble::request(
+                            "tables are Instruction, DmaPacket and SystemProfileEvents",
+                        ));
                     }
                     if has(&table) && !tables.iter().any(|known| known == table) {
                         tables.push(table.to_owned());

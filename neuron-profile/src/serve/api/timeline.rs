@@ -37,20 +37,25 @@ pub(super) const WIDTH: u32 = 1000;
 
 impl Range {
     pub(super) fn lanes(&self, profile: &Profile) -> Result<Vec<usize>, Trouble> {
-        let Some(list) = &self.lanes else { return Ok((0..profile.lanes().len()).collect()) };
-        let numbers = list.split(',').map(|number| {
-            let number = number.parse().ok().filter(|lane| *lane < profile.lanes().len());
-            let count = profile.lanes().len();
-            number.ok_or_else(|| {
-                Trouble::request(format!("lanes={list}: numbers below {count}, commas between"))
-            })
-        });
-        let mut lanes: Vec<usize> = numbers.collect::<Result<_, _>>()?;
-        // A lane that is named a thousand times is read once.
-        lanes.sort_unstable();
-        lanes.dedup();
-        Ok(lanes)
+        lanes(self.lanes.as_deref(), profile)
     }
+}
+
+/// The lanes that a list names; all if left out.
+pub(super) fn lanes(list: Option<&str>, profile: &Profile) -> Result<Vec<usize>, Trouble> {
+    let count = profile.lanes().len();
+    let Some(list) = list else { return Ok((0..count).collect()) };
+    let numbers = list.split(',').map(|number| {
+        let number = number.parse().ok().filter(|lane| *lane < count);
+        number.ok_or_else(|| {
+            Trouble::request(format!("lanes={list}: numbers below {count}, commas between"))
+        })
+    });
+    let mut lanes: Vec<usize> = numbers.collect::<Result<_, _>>()?;
+    // A lane that is named a thousand times is read once.
+    lanes.sort_unstable();
+    lanes.dedup();
+    Ok(lanes)
 }
 
 /// Sums of kinds with the same name, busiest first.

@@ -8,6 +8,7 @@ mod facts;
 mod gather;
 mod lane;
 mod small;
+mod system;
 mod tables;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -27,6 +28,7 @@ use crate::read::Profile;
 use crate::schema;
 use gather::Gather;
 pub(crate) use lane::join as join_sums;
+pub use system::{DeviceProfile, SystemRun, ingest_system};
 use write::Writer;
 
 /// How a profile is ingested, and what the files themselves do not say.
@@ -121,6 +123,24 @@ pub fn ingest<S: ReadAt + ?Sized>(
     };
     let Outcome { totals, usage, allocations } = outcome;
     let mut manifest = Manifest {
+        simulated: settings.simulated,
+        execution: settings.execution,
+        total_ns: capture.total_ps() / 1000,
+        notes: small::notes(&totals),
+        ..begun(&draft, settings)
+    };
+    let memory = (&usage[..], &allocations[..]);
+    writer.finish(capture, &totals, memory, settings, &mut manifest)?;
+    let written = Profile::open(draft.dir().to_owned(), manifest.clone(), Labels::default())?;
+    crate::series::build(&written, chip.peak())?;
+    drop(written);
+    draft.commit(&mut manifest, &settings.labels)?;
+    Ok(Ingested { manifest, totals })
+}
+
+/// What of a manifest is known before anything was read.
+fn begun(draft: &Draft, settings: &Settings) -> Manifest {
+    Manifest {
         layout: LAYOUT,
         id: draft.id().to_owned(),
         schema_version: schema::VERSION.to_owned(),
@@ -130,17 +150,6 @@ pub fn ingest<S: ReadAt + ?Sized>(
             .map_or(0, |time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
         neff: settings.neff.clone(),
         trace: settings.trace.clone(),
-        simulated: settings.simulated,
-        execution: settings.execution,
-        total_ns: capture.total_ps() / 1000,
-        notes: small::notes(&totals),
         ..Manifest::default()
-    };
-    let memory = (&usage[..], &allocations[..]);
-    writer.finish(capture, &totals, memory, settings, &mut manifest)?;
-    let written = Profile::open(draft.dir().to_owned(), manifest.clone(), Labels::default())?;
-    crate::series::build(&written, chip.peak())?;
-    drop(written);
-    draft.commit(&mut manifest, &settings.labels)?;
-    Ok(Ingested { manifest, totals })
+    }
 }

@@ -1,5 +1,7 @@
 //! Tables of a few rows, from what the files say and the sums.
 
+use std::path::Path;
+
 use neuron_core::engine::Engine;
 use neuron_core::neff::features;
 use profile_engine::capture::version_text;
@@ -8,14 +10,16 @@ use profile_engine::{Capture, ReadAt, Totals, Value as Metric, about};
 use serde_json::{Map, Value, json};
 
 use super::Settings;
-use crate::encode::Cells;
+use super::write::close;
+use crate::encode::{Cells, TableWriter, Values};
+use crate::error::Error;
 use crate::manifest::Manifest;
 use crate::schema::{self, Column, Kind, Table};
 
 /// A table with its columns and how many rows they have.
 type Filled = (Table, Vec<Cells>, usize);
 
-type Row = Map<String, Value>;
+pub(super) type Row = Map<String, Value>;
 
 /// The columns of rows that are objects; what a row lacks is null.
 fn columns(table: &Table, rows: &[Row]) -> Vec<Cells> {
@@ -31,11 +35,50 @@ fn columns(table: &Table, rows: &[Row]) -> Vec<Cells> {
     table.columns.iter().map(of).collect()
 }
 
-fn object(value: Value) -> Row {
+pub(super) fn object(value: Value) -> Row {
     match value {
         Value::Object(row) => row,
         _ => Row::new(),
     }
+}
+
+/// Writes a table of few rows; none for no rows.
+pub(super) fn store(
+    dir: &Path,
+    table: &Table,
+    rows: &[Row],
+    manifest: &mut Manifest,
+) -> Result<(), Error> {
+    write(dir, table, &columns(table, rows), rows.len(), manifest)
+}
+
+/// Writes the columns of a table of few rows; none for no rows.
+pub(super) fn write(
+    dir: &Path,
+    table: &Table,
+    columns: &[Cells],
+    rows: usize,
+    manifest: &mut Manifest,
+) -> Result<(), Error> {
+    if rows == 0 {
+        return Ok(());
+    }
+    let mut writer = TableWriter::create(dir, table)?;
+    let values: Vec<Values<'_>> = columns.iter().map(Values::Cells).collect();
+    writer.group((0, 0), rows, &values)?;
+    close(writer, manifest).map(drop)
+}
+
+/// Writes the schema of tables, and of itself.
+pub(super) fn describe(
+    dir: &Path,
+    mut tables: Vec<Table>,
+    manifest: &mut Manifest,
+) -> Result<(), Error> {
+    let Some(own) = schema::table("SchemaFields") else { return Ok(()) };
+    tables.push(own.clone());
+    let (columns, rows) = fields(&tables);
+    write(dir, own, &columns, rows, manifest)
 }
 
 /// What of the trace is not shown, in words with counts.

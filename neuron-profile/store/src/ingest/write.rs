@@ -375,13 +375,7 @@ impl<'a> Writer<'a> {
         let dir = self.dir.clone();
         self.finish_lanes(manifest)?;
         for (table, columns, rows) in small::tables(capture, totals, usage, settings, manifest) {
-            if rows == 0 {
-                continue;
-            }
-            let mut writer = TableWriter::create(&dir, &table)?;
-            let values: Vec<Values<'_>> = columns.iter().map(Values::Cells).collect();
-            writer.group((0, 0), rows, &values)?;
-            close(writer, manifest)?;
+            small::write(&dir, &table, &columns, rows, manifest)?;
         }
         if let Some(table) = schema::table("SbufAllocation")
             && lives.iter().any(|lives| !lives.is_empty())
@@ -391,26 +385,22 @@ impl<'a> Writer<'a> {
             close(writer, manifest)?;
         }
         // The schema of what there is, itself too.
-        let own = schema::table("SchemaFields").cloned();
         let mut described: Vec<Table> = schema::tables()
             .iter()
             .filter(|table| manifest.tables.contains_key(&table.name))
             .cloned()
             .collect();
-        described.extend(own.clone());
         described.push(small::summary(capture, totals, manifest).0);
-        if let Some(own) = own {
-            let (columns, rows) = small::fields(&described);
-            let mut writer = TableWriter::create(&dir, &own)?;
-            let values: Vec<Values<'_>> = columns.iter().map(Values::Cells).collect();
-            writer.group((0, 0), rows, &values)?;
-            close(writer, manifest)?;
-        }
+        small::describe(&dir, described, manifest)?;
         for table in schema::tables() {
             if !manifest.tables.contains_key(&table.name) {
-                manifest
-                    .absent
-                    .insert(table.name.clone(), String::from("nothing of it in the trace"));
+                let system = schema::is_system(&table.name);
+                let why = if system {
+                    "only profiles of inspect runs have it"
+                } else {
+                    "nothing of it in the trace"
+                };
+                manifest.absent.insert(table.name.clone(), why.to_owned());
             }
         }
         for (name, reason) in schema::ABSENT {
@@ -421,7 +411,7 @@ impl<'a> Writer<'a> {
 }
 
 /// Closes a table and takes note of it.
-fn close(writer: TableWriter, manifest: &mut Manifest) -> Result<Finished, Error> {
+pub(super) fn close(writer: TableWriter, manifest: &mut Manifest) -> Result<Finished, Error> {
     let about = [
         ("profile_id", manifest.id.clone()),
         ("profile_schema_version", schema::VERSION.to_owned()),

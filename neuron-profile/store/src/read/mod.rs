@@ -7,6 +7,7 @@ mod events;
 mod ids;
 mod rows;
 mod selection;
+mod spans;
 mod viewport;
 
 use std::collections::HashMap;
@@ -29,6 +30,7 @@ use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 pub use parquet::arrow::arrow_reader::ParquetRecordBatchReader as Batches;
 pub use rows::{Condition, Found, Line, Match, Search, objects};
 pub use selection::{LaneSums, NameSum};
+pub use spans::{LaneSpans, MOST_SPANS, Span};
 pub use viewport::{Column, Columns, LaneView, Viewport};
 
 /// Pages of events that are kept (our choice: 8,192 events of 24 bytes each).

@@ -110,6 +110,12 @@ pub fn tables() -> &'static [Table] {
     TABLES.get_or_init(|| parse(include_str!("tables.txt")))
 }
 
+/// Whether only profiles of inspect runs have a table.
+pub fn is_system(name: &str) -> bool {
+    name.starts_with("SystemProfile")
+        || matches!(name, "CpuUsage" | "HostMemUsage" | "DeviceProfileList")
+}
+
 /// A table by name.
 pub fn table(name: &str) -> Option<&'static Table> {
     tables().iter().find(|table| table.name == name)

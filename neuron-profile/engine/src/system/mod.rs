@@ -11,6 +11,8 @@
 //! Two passes over the events: [`Syncs`] first, [`Matcher`] then. Memory is
 //! that of the sync points and of what is under way.
 
+pub mod memory;
+
 use std::collections::{BTreeMap, HashMap};
 
 use neuron_core::ntff::event;
@@ -236,8 +238,14 @@ impl Matcher {
         let core = core_of(&start);
         let execution = number(&start, "exec_id");
         let physical = number(&start, "device_core_idx");
-        // An end does not repeat its execution and core.
+        // An end does not repeat its execution and core. A sync point tells
+        // its own host time.
         let host = |event: &NtraceEvent| {
+            if kind == Syncs::EVENT
+                && let Some(told) = number(event, "cpu_timestamp_ns")
+            {
+                return Some(told);
+            }
             self.syncs.of(execution, core, physical, number(event, "nc_timestamp_ns")?)
         };
         let begins = host(&start).filter(|_| hardware);

@@ -1,0 +1,183 @@
+//! A run of `inspect` into the store.
+
+use std::fs::File;
+use std::io::{BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use neuron_core::cli::rfc3339;
+use neuron_core::instance::InstanceType;
+use neuron_core::ntff::error::Findings;
+use neuron_core::ntff::frames::{FrameReader, Framed};
+use neuron_core::ntff::messages::{NtraceEvent, NtraceInfo};
+use neuron_core::ntff::{Limits, Options, root, schema};
+use neuron_core::units::Timestamp;
+use profile_engine::system::memory::Memories;
+use profile_engine::system::{Matcher, Syncs};
+use profile_store::disk::content_id;
+use profile_store::{DeviceProfile, Error, Labels, Settings, SystemRun, ingest_system};
+
+use super::Args;
+use super::ingest::Given;
+use crate::output;
+
+/// Files of a run; the first is its description.
+const FILES: [&str; 4] = ["trace_info.pb", "ntrace.pb", "cpu_util.pb", "host_mem.pb"];
+
+/// Calls `each` with the messages of a framed file; none if it is not there.
+/// What is damaged is told, and what could be read is used.
+fn frames<M: Framed>(path: &Path, mut each: impl FnMut(M)) -> anyhow::Result<bool> {
+    let file = match File::open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
+        file => file.map_err(neuron_core::Error::io("open", path))?,
+    };
+    let name = path.display().to_string();
+    let mut reader = FrameReader::new(BufReader::new(file), Options::default());
+    while let Some(message) = reader.next_message().with_context(|| name.clone())? {
+        each(message);
+    }
+    let (findings, _) = reader.findings().list();
+    output::tell(&name, findings.iter().map(ToString::to_string));
+    Ok(!reader.findings().damaged())
+}
+
+fn description(folder: &Path) -> anyhow::Result<NtraceInfo> {
+    let path = folder.join("trace_info.pb");
+    let limits = Limits::default();
+    let mut bytes = Vec::new();
+    let file = match File::open(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(NtraceInfo::default());
+        }
+        file => file.map_err(neuron_core::Error::io("open", &path))?,
+    };
+    let read = file.take(limits.message).read_to_end(&mut bytes);
+    read.map_err(neuron_core::Error::io("read", &path))?;
+    let mut findings = Findings::new(limits.findings);
+    let info = root::decode_whole(&bytes, 0, &schema::NTRACE_INFO, &limits, &mut findings);
+    let (list, _) = findings.list();
+    output::tell(&path.display().to_string(), list.iter().map(ToString::to_string));
+    info.map_err(|finding| anyhow::anyhow!("{}: {finding}", path.display()))
+}
+
+/// The id of a run: of its files, as for a pair of NEFF and trace.
+fn id(folder: &Path) -> anyhow::Result<String> {
+    let mut files: Vec<(PathBuf, File)> = Vec::new();
+    for name in FILES {
+        let path = folder.join(name);
+        match File::open(&path) {
+            Ok(file) => files.push((path, file)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(neuron_core::Error::io("open", &path)(error).into()),
+        }
+    }
+    files.reverse();
+    content_id(b"system profile", 0, |piece| {
+        piece.clear();
+        while let (true, Some((path, file))) = (piece.is_empty(), files.last_mut()) {
+            let read = file.take(1 << 18).read_to_end(piece);
+            read.map_err(neuron_core::Error::io("read", &*path))?;
+            if piece.is_empty() {
+                files.pop();
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Stores the run in a folder. Gives its id, and whether all of it was read.
+pub(super) fn run(
+    args: &Args,
+    folder: &Path,
+    mut devices: Vec<DeviceProfile>,
+) -> anyhow::Result<(String, bool)> {
+    let name = folder.display().to_string();
+    let id = id(folder)?;
+    let store = args.place.store()?;
+    let given = Given::of(args);
+    // With other device profiles beside it, it is another profile.
+    let draft = match store.begin(&id, args.force) {
+        Ok(draft) => draft,
+        Err(Error::Exists(_)) => {
+            store.label(&id, |labels| given.label(labels))?;
+            output::tell(&name, [String::from("note: stored already; --force ingests again")]);
+            return Ok((id, true));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let info = description(folder)?;
+    let path = folder.join("ntrace.pb");
+    let mut syncs = Syncs::default();
+    let mut whole = frames(&path, |event: NtraceEvent| syncs.note(&event))?;
+    let mut matcher = Matcher::new(syncs, Some(&info));
+    let mut memories = Memories::default();
+    let mut run = SystemRun::default();
+    whole &= frames(&path, |event: NtraceEvent| {
+        if let Some(row) = matcher.event(event) {
+            run.memories.extend(memories.note(&row));
+            run.rows.push(row);
+        }
+    })?;
+    let (syncs, counts) = matcher.finish();
+    run.counts = counts;
+    for device in &mut devices {
+        device.start = device.start.and_then(|start| syncs.host(start));
+    }
+    whole &= frames(&folder.join("cpu_util.pb"), |sample| run.processors.push(sample))?;
+    whole &= frames(&folder.join("host_mem.pb"), |sample| run.host.push(sample))?;
+    run.capacity =
+        InstanceType::find(&info.instance_type).map_or(0, |kind| kind.chip.memory().get());
+    (run.info, run.devices) = (info, devices);
+    let (from, to) = run.window();
+    let date = |nanos| rfc3339(Timestamp::from_unix_nanos(nanos));
+    run.dates = (date(from), date(to));
+    let own = folder.file_name().map(|name| name.display().to_string());
+    let display_name = own.unwrap_or_else(|| String::from("system profile"));
+    let mut labels = Labels { display_name, tags: Vec::new() };
+    given.label(&mut labels);
+    let settings = Settings { trace: name, labels, ..Settings::default() };
+    let manifest = ingest_system(run, draft, &settings)?;
+    output::tell(&settings.trace, manifest.notes.iter().map(|note| format!("note: {note}")));
+    Ok((id, whole))
+}
+
+/// What the names of a NEFF and a trace tell of a device profile (profiler.md
+/// §0.2): the model of `neff_MODEL.neff`, core and session of
+/// `profile_nc_CORE_session_SESSION.ntff`, core of `*_vnc_CORE.ntff`. `start` is
+/// its begin on the device's clock, ns; [`run`] puts it on the host's.
+pub(super) fn device(id: String, neff: &Path, trace: &Path, start: Option<u64>) -> DeviceProfile {
+    let stem = |path: &Path| {
+        path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned()
+    };
+    let (neff, trace) = (stem(neff), stem(trace));
+    let after = |text: &str, word: &str| {
+        let mut parts = text.split('_').skip_while(|part| *part != word).skip(1);
+        parts.next()?.parse().ok()
+    };
+    let core = after(&trace, "nc").or_else(|| after(&trace, "vnc")).unwrap_or(0);
+    DeviceProfile {
+        id,
+        core,
+        session: after(&trace, "session"),
+        model: neff.strip_prefix("neff_").and_then(|rest| rest.split('_').next()?.parse().ok()),
+        start,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_the_runtime() {
+        let of = |neff: &str, trace: &str| {
+            let device = device(String::from("n_1"), Path::new(neff), Path::new(trace), None);
+            (device.core, device.session, device.model)
+        };
+        let run = of("a/neff_171450338541704.neff", "a/171450338541704_instid_0_vnc_3.ntff");
+        assert_eq!(run, (3, None, Some(171_450_338_541_704)));
+        let session = of("neff_12_vnc_1.neff", "profile_nc_1_session_0.ntff");
+        assert_eq!(session, (1, Some(0), Some(12)));
+        assert_eq!(of("file.neff", "profile_exec_2.ntff"), (0, None, None));
+    }
+}

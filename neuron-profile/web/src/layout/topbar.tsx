@@ -1,0 +1,161 @@
+// The bar of a profile: its name, steps back and forward, widgets, layouts,
+// what the page has to say, theme.
+
+import { useState } from "react";
+import { useServer } from "../api/client";
+import { changeProfile } from "../api/profiles";
+import { moment, time } from "../format/number";
+import { short } from "../format/words";
+import { Button, IconButton } from "../parts/controls";
+import { AskName, Confirm, Dialog } from "../parts/dialog";
+import { MenuItem, Pop } from "../parts/menu";
+import { go } from "../router";
+import { toast } from "../state/goto";
+import { useKept } from "../state/keep";
+import { useProfile } from "../state/profile";
+import { useUndo } from "../state/undo";
+import { useView } from "../state/view";
+import { ProfileFacts } from "./facts";
+import { nextTheme } from "./theme";
+import { builtinNames, load, remove, save, useWorkspace } from "./workspace";
+
+function LayoutMenu() {
+  const { name, names, error } = useWorkspace();
+  const [asking, setAsking] = useState(false);
+  const [deleting, setDeleting] = useState<string | null>(null);
+  return (
+    <>
+      <Pop label="Layouts" icon="list" text={short(name, 20)}>
+        {(close) => (
+          <div className="menu-scroll">
+            {builtinNames.map((one) => (
+              <MenuItem key={one} onClick={() => (close(), void load(one))}>
+                {one}
+              </MenuItem>
+            ))}
+            {names.length > 0 && <hr />}
+            {names.map((one) => (
+              <div className="menu-row" key={one}>
+                <MenuItem onClick={() => (close(), void load(one))}>{short(one, 40)}</MenuItem>
+                <IconButton icon="trash" label={`Delete layout ${one}`} onClick={() => (close(), setDeleting(one))} />
+              </div>
+            ))}
+            <hr />
+            <MenuItem onClick={() => (close(), setAsking(true))}>Save as …</MenuItem>
+            {names.includes(name) && <MenuItem onClick={() => (close(), void save(name))}>Save "{short(name, 24)}"</MenuItem>}
+            {error && <p className="bad small">{error}</p>}
+          </div>
+        )}
+      </Pop>
+      {asking && (
+        <AskName title="Save this layout" label="Name" action="Save" onDone={(one) => void save(one)} onClose={() => setAsking(false)} />
+      )}
+      {deleting && (
+        <Confirm
+          title="Delete layout"
+          text={`The layout "${deleting}" is deleted for all profiles.`}
+          action="Delete"
+          onDone={() => void remove(deleting)}
+          onClose={() => setDeleting(null)}
+        />
+      )}
+    </>
+  );
+}
+
+/** What is wrong with the profile or the connection. */
+function Bell() {
+  const profile = useProfile((s) => s.profile);
+  const kept = useKept();
+  const notes = [...(profile?.notes ?? [])];
+  if (profile?.simulated) notes.unshift("This profile is of the software NeuronCore: simulated.");
+  if (kept.state === "failed") notes.push(`Annotations are only in this browser: ${kept.error}`);
+  return (
+    <span className={notes.length > 0 ? "bell dot" : "bell"}>
+      <Pop label={notes.length > 0 ? `${notes.length} notes about this profile` : "No notes about this profile"} icon="bell">
+        {() => (
+          <div className="menu-text">
+            {notes.length === 0 ? <p>Nothing to note.</p> : notes.map((note) => <p key={note}>{short(note, 2000)}</p>)}
+          </div>
+        )}
+      </Pop>
+    </span>
+  );
+}
+
+function Rename({ onClose }: { onClose: () => void }) {
+  const profile = useProfile((s) => s.profile);
+  if (!profile) return null;
+  const done = async (display_name: string) => {
+    try {
+      await changeProfile(profile.id, { display_name });
+      useProfile.setState({ profile: { ...profile, display_name } });
+    } catch (error) {
+      toast(String(error), true);
+    }
+  };
+  return (
+    <AskName title="Rename profile" label="Name" action="Rename" initial={profile.display_name} maxLength={150} onDone={done} onClose={onClose} />
+  );
+}
+
+interface Props {
+  onAdd: () => void;
+  onHelp: () => void;
+  onFocusMode: () => void;
+}
+
+export function Topbar({ onAdd, onHelp, onFocusMode }: Props) {
+  const profile = useProfile((s) => s.profile);
+  const { past, future, back, forward, from, to, total } = useView();
+  const { done, undone, undo, redo } = useUndo();
+  const away = useServer((s) => s.away);
+  const [facts, setFacts] = useState(false);
+  const [renaming, setRenaming] = useState(false);
+  const last = done[done.length - 1];
+  const next = undone[undone.length - 1];
+  const whole = from === 0 && to === total;
+  return (
+    <header className="topbar">
+      <button type="button" className="brand" onClick={() => go("/")} title="All profiles">
+        neuron-profile
+      </button>
+      {profile && (
+        <>
+          <button type="button" className="profile-name tip" onClick={() => setFacts(true)} title="About this profile">
+            {short(profile.display_name, 60)}
+          </button>
+          <IconButton icon="pencil" label="Rename profile" onClick={() => setRenaming(true)} />
+          {profile.simulated && <span className="tag warn">simulated</span>}
+        </>
+      )}
+      <span className="spring" />
+      {away && (
+        <span className="tag bad" role="alert">
+          The server is away. Trying again …
+        </span>
+      )}
+      <span className="dim mono range" title={`${moment(from)} to ${moment(to)}`}>
+        {whole ? time(total) : `${time(from)} + ${time(to - from)}`}
+      </span>
+      <IconButton icon="left" label="Zoom before this one" disabled={past.length === 0} onClick={back} />
+      <IconButton icon="right" label="Zoom after this one" disabled={future.length === 0} onClick={forward} />
+      <IconButton icon="undo" label={last ? `Undo: ${last.label}` : "Nothing to undo"} disabled={!last} onClick={undo} />
+      <IconButton icon="redo" label={next ? `Redo: ${next.label}` : "Nothing to redo"} disabled={!next} onClick={redo} />
+      <Button primary icon="plus" onClick={onAdd}>
+        Add widget
+      </Button>
+      <LayoutMenu />
+      <Bell />
+      <IconButton icon="focus" label="Focus mode" onClick={onFocusMode} />
+      <IconButton icon="theme" label="Dark, light, or as the system" onClick={nextTheme} />
+      <IconButton icon="help" label="Keys" onClick={onHelp} />
+      {facts && (
+        <Dialog title="About this profile" onClose={() => setFacts(false)} wide>
+          <ProfileFacts />
+        </Dialog>
+      )}
+      {renaming && <Rename onClose={() => setRenaming(false)} />}
+    </header>
+  );
+}

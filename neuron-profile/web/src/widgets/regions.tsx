@@ -1,0 +1,95 @@
+// Region Highlighter: regions of the program as annotations, made by rules; and
+// how long those of one name last.
+
+import { useMemo, useState } from "react";
+import { getLayers } from "../api/trees";
+import { colourOf } from "../format/colour";
+import { time } from "../format/number";
+import { ticks } from "../format/ticks";
+import { short } from "../format/words";
+import { Button, Select, TextField } from "../parts/controls";
+import { Figure } from "../parts/chart";
+import { Notice, whyAbsent } from "../parts/notice";
+import { useRequest } from "../parts/request";
+import { type Annotation, useAnnotations } from "../state/annotations";
+import { useProfile } from "../state/profile";
+import { useView } from "../state/view";
+import { type Region, groupRuns, hslToHex } from "./region-rules";
+
+const MOST = 200;
+const [WIDTH, ROW, LEFT] = [760, 22, 190];
+
+function Distribution({ list }: { list: readonly Annotation[] }) {
+  const groups = useMemo(() => {
+    const found = new Map<string, Annotation[]>();
+    for (const one of list) found.set(one.name, [...(found.get(one.name) ?? []), one]);
+    return [...found].slice(0, 40);
+  }, [list]);
+  const longest = Math.max(1, ...list.map((one) => one.to - one.from));
+  const height = groups.length * ROW + 26;
+  const x = (ns: number) => LEFT + (ns / (longest * 1.03)) * (WIDTH - LEFT - 10);
+  return (
+    <Figure title="Lengths of regions" label="Lengths of regions by name" width={WIDTH} height={height}>
+      {ticks(0, longest, 6).map((ns) => (
+        <g key={ns}>
+          <line x1={x(ns)} x2={x(ns)} y1={0} y2={height - 22} stroke="var(--line)" />
+          <text x={x(ns)} y={height - 6} textAnchor="middle" fill="var(--dim)">{time(ns)}</text>
+        </g>
+      ))}
+      {groups.map(([name, all], i) => (
+        <g key={name} transform={`translate(0 ${i * ROW + ROW / 2})`}>
+          <text x={LEFT - 8} y={4} textAnchor="end" fill="var(--text)">{short(name, 28)}</text>
+          {all.map((one) => (
+            // A mouse is one way; the table of annotations is another.
+            <circle key={one.id} cx={x(one.to - one.from)} cy={0} r={5} fill={one.colour} stroke="var(--text)" strokeWidth={0.5} onClick={() => useView.getState().zoomTo(one.from, one.to, { record: true })}>
+              <title>{`${one.name}: ${time(one.to - one.from)} from ${time(one.from)}`}</title>
+            </circle>
+          ))}
+        </g>
+      ))}
+    </Figure>
+  );
+}
+
+export default function Regions() {
+  const { id, totalNs, profile } = useProfile();
+  const list = useAnnotations((s) => s.list);
+  const [depth, setDepth] = useState("0");
+  const [filter, setFilter] = useState("");
+  const [gap, setGap] = useState("1000");
+  const answer = useRequest(id, (signal) => getLayers(id ?? "", { from: 0, to: totalNs }, 4000, undefined, signal));
+  const depths = [...new Set((answer.data?.rows ?? []).map((row) => row.depth))];
+  const found = useMemo((): Region[] => {
+    const bars = (answer.data?.rows ?? []).filter((row) => String(row.depth) === depth).flatMap((row) => row.bars);
+    const wanted = bars.filter((bar) => bar.path.toLowerCase().includes(filter.toLowerCase()));
+    return groupRuns(wanted, Math.max(0, Number(gap) || 0));
+  }, [answer.data, depth, filter, gap]);
+  const mine = list.filter((one) => one.source === "regions");
+  const generate = () =>
+    useAnnotations.getState().createMany(
+      found.slice(0, MOST).map((one) => ({ from: one.from, to: one.to, name: short(one.name || "(no layer)", 120), colour: hslToHex(colourOf(one.path)), source: "regions" as const })),
+      "generate regions",
+    );
+  return (
+    <>
+      <div className="toolbar">
+        <Select label="Level" shown value={depth} options={depths.length > 0 ? depths.map(String) : ["0"]} onChange={setDepth} />
+        <TextField label="Layers that have" value={filter} onChange={setFilter} placeholder="all layers" search />
+        <TextField label="Join over gaps, ns" value={gap} onChange={setGap} mono />
+        <Button primary icon="plus" onClick={generate} disabled={found.length === 0}>
+          Mark {Math.min(found.length, MOST)} regions
+        </Button>
+        <Button icon="trash" onClick={() => useAnnotations.getState().remove(mine.map((one) => one.id))} disabled={mine.length === 0}>
+          Clear {mine.length}
+        </Button>
+        {found.length > MOST && <span className="tag warn">{found.length} found, the first {MOST} are marked</span>}
+      </div>
+      {answer.error && <Notice kind="bad">The layers: {answer.error}</Notice>}
+      {answer.data && found.length === 0 && <Notice>No layer of this level has that name.</Notice>}
+      {mine.length > 0 && <Distribution list={mine} />}
+      <p className="dim small">
+        Regions of collectives: {whyAbsent(profile?.absent, "CcOp")}. Regions of kernel calls: {whyAbsent(profile?.absent, "KernelInstructions")}.
+      </p>
+    </>
+  );
+}

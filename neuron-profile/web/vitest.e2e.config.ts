@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+// The browser is driven by playwright-core; vitest runs and reports.
+export default defineConfig({
+  test: {
+    include: ["e2e/**/*.e2e.ts"],
+    environment: "node",
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    fileParallelism: false,
+  },
+});
