@@ -1274,7 +1274,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__view)
-            opts="-n -s -d -p -h -V --neff-path --session-file --session-dir --ignore-device-profile --ignore-system-profile --output-format --ingest-only --force --data-path --tag --output-file --display-name --json-pretty-print --ignore-nc-buf-usage --execution --port --host --help --version"
+            opts="-n -s -d -p -h -V --neff-path --session-file --session-dir --ignore-device-profile --ignore-system-profile --output-format --ingest-only --force --data-path --tag --output-file --display-name --json-pretty-print --ignore-nc-buf-usage --nki-source-root --framework-source-root --execution --port --host --upload-limit --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1324,6 +1324,14 @@ _neuron__profile() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --nki-source-root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --framework-source-root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --execution)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1337,6 +1345,10 @@ _neuron__profile() {
                     return 0
                     ;;
                 --host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --upload-limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

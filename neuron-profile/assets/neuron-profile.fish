@@ -184,9 +184,12 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l d
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l tag -d 'Tag of the stored profile; may be given more than once' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l output-file -d 'Where json goes; - is stdout' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l display-name -d 'Name of the profile; that of the trace if left out' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l nki-source-root -d 'Where sources of NKI kernels are: those that instructions name are kept with the profile' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l framework-source-root -d 'Where sources of the framework\'s program are, in the same way' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l execution -d 'Which execution of the trace, from 1' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s p -l port -d 'Port of the viewer; 0 for any that is free' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l host -d 'Address to listen on, to be reached from other machines; then the printed link has a token' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l upload-limit -d 'Largest file that the viewer may upload' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-device-profile -d 'Leave out the traces of devices in a folder'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-system-profile -d 'Leave out the events of the runtime in a folder'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ingest-only -d 'Store the profile and end, serve nothing'

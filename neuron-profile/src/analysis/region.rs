@@ -51,6 +51,10 @@ pub struct Peaks {
 ///
 /// A profile without metadata, or one that cannot be read.
 pub fn peaks(profile: &Profile) -> Result<Peaks, Error> {
+    if !profile.manifest().tables.contains_key("Metadata") {
+        // A system profile has no one chip.
+        return Ok(Peaks { flops: 0.0, memory: 0.0, cores: 1.0 });
+    }
     for batch in profile.batches("Metadata")? {
         let path = || profile.dir().join("Metadata.parquet");
         let batch = batch.map_err(|error| Error::damaged(&path(), error))?;
@@ -229,7 +233,7 @@ fn movement(
     list.push(GROUP, "dma_packet_bytes", "B", all.bytes as f64);
     let span = list.span();
     let bytes = (work.hbm_read + work.hbm_write) as f64;
-    list.push(GROUP, "mbu_estimated_percent", "%", share(bytes, span) / peaks.memory);
+    list.push(GROUP, "mbu_estimated_percent", "%", share(share(bytes, span), peaks.memory));
     for (name, bytes) in [
         ("hbm_read_bytes", work.hbm_read),
         ("hbm_write_bytes", work.hbm_write),
@@ -299,10 +303,10 @@ fn engines(
     let useful = work.flops.saturating_sub(work.transpose_flops) as f64;
     let peak = peaks.flops * peaks.cores;
     let bytes = (work.hbm_read + work.hbm_write) as f64;
-    let reachable = (share(useful, bytes) / (peak / peaks.memory)).min(1.0);
-    list.push(GROUP, "mfu_inst_estimated_percent", "%", share(useful, span) / peak);
+    let reachable = share(share(useful, bytes), share(peak, peaks.memory)).min(1.0);
+    list.push(GROUP, "mfu_inst_estimated_percent", "%", share(share(useful, span), peak));
     list.push(GROUP, "mfu_inst_max_achievable_estimated_percent", "%", reachable);
-    let hfu = share(hardware, span) / peak / HFU_FACTOR;
+    let hfu = share(share(hardware, span), peak) / HFU_FACTOR;
     list.push(GROUP, "hfu_estimated_percent", "%", hfu);
     let activates = part(profile, sums, |_, kind| {
         matches!(profile.name(kind), "ACTIVATE" | "ACTIVATE_QUANTIZE")

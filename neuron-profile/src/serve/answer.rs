@@ -12,9 +12,9 @@ pub(super) const HEADERS: [(HeaderName, HeaderValue); 6] = [
     (
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(
-            "default-src 'self'; script-src 'self'; style-src 'self'; \
+            "default-src 'none'; script-src 'self'; style-src 'self'; \
              img-src 'self' data: blob:; worker-src 'self' blob:; font-src 'self'; \
-             connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; \
+             connect-src 'self'; base-uri 'none'; form-action 'none'; \
              frame-ancestors 'none'",
         ),
     ),

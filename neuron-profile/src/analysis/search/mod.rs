@@ -10,4 +10,4 @@ mod scan;
 
 pub use expression::{Condition, Expression, Test};
 pub use parse::{QueryError, parse};
-pub use scan::{Found, Hit, LENGTHY, Statistics, Where, find, scan};
+pub use scan::{Found, Hit, Statistics, Where, find, scan};

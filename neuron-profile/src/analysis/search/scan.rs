@@ -15,7 +15,7 @@ use super::expression::Expression;
 const TIME: Duration = Duration::from_secs(20);
 
 /// Rows that are listed at most; all are counted.
-pub const LENGTHY: usize = 1_000_000;
+const LENGTHY: usize = 1_000_000;
 
 /// A row that meets a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::timeline::WIDTH;
 use super::{Shared, blocking};
-use crate::analysis::search::{Hit, LENGTHY, Statistics, Where, parse, scan};
+use crate::analysis::search::{Hit, Statistics, Where, parse, scan};
 use crate::serve::answer::Trouble;
 use crate::serve::opened::Asked;
 use crate::serve::wire;
@@ -21,7 +21,7 @@ const USUAL: usize = 50;
 const MOST: usize = 1000;
 
 /// Tables where nothing is said: those with lanes.
-const TABLES: [&str; 2] = ["Instruction", "DmaPacket"];
+const TABLES: [&str; 3] = ["Instruction", "DmaPacket", "SystemProfileEvents"];
 
 /// What is asked for.
 #[derive(Debug, Deserialize)]
@@ -47,7 +47,9 @@ impl Request {
                 let mut tables = Vec::new();
                 for table in list.split(',') {
                     if !TABLES.contains(&table) {
-                        return Err(Trouble::request("tables are Instruction and DmaPacket"));
+                        return Err(Trouble::request(
+                            "tables are Instruction, DmaPacket and SystemProfileEvents",
+                        ));
                     }
                     if has(&table) && !tables.iter().any(|known| known == table) {
                         tables.push(table.to_owned());
@@ -154,7 +156,7 @@ pub(super) async fn matches(
         let asked = request.asked(&profile, true)?;
         let found = opened.search(&profile, &asked)?;
         let mut counts = Counts::new(columns, profile.lanes().len());
-        if found.hits.len() < LENGTHY {
+        if found.complete {
             found.hits.iter().for_each(|hit| counts.add(hit));
         } else {
             let query = parse(&request.q).map_err(|error| Trouble::request(error.to_string()))?;

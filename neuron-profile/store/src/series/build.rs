@@ -5,9 +5,13 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::Int32Type;
+
 use super::level::Levels;
 use super::steps::{reals, times};
-use super::{Series, SeriesIndex, Source, catalogue};
+use super::{Series, SeriesIndex, Source, catalogue, windows};
 use crate::disk::write_json;
 use crate::error::Error;
 use crate::read::Profile;
@@ -21,13 +25,10 @@ const VALUES: u32 = if cfg!(test) { 1 } else { 7 };
 /// A series with fewer values has no levels.
 const FEW: u64 = if cfg!(test) { 60 } else { 1 << 16 };
 
-/// Pages of events of a window in which lanes are read together.
-const WINDOW: usize = 16;
-
 /// The begin of a series without values.
 const NEVER: u64 = u64::MAX;
 
-type Out = TileFile<BufWriter<File>>;
+pub(super) type Out = TileFile<BufWriter<File>>;
 
 /// Writes `series` and `series.json` into the directory of a profile. `peak` is
 /// operations per second of a matrix unit.
@@ -46,11 +47,7 @@ pub(crate) fn build(profile: &Profile, peak: f64) -> Result<(), Error> {
         })
         .collect();
     tables(profile, &index.series, &mut levels, &mut out)?;
-    for (series, levels) in index.series.iter().zip(&mut levels) {
-        if matches!(series.source, Source::Lanes { .. }) && series.mean_of.is_none() {
-            lanes(profile, series, levels, total, &mut out)?;
-        }
-    }
+    windows::lanes(profile, &index.series, &mut levels, &mut out)?;
     for (series, mut levels) in index.series.iter_mut().zip(levels) {
         let done = levels.finish(total, &mut out).map_err(Error::io("write", &path))?;
         series.levels = done.into_iter().filter(|level| !level.pages.is_empty()).collect();
@@ -102,9 +99,6 @@ fn shift(profile: &Profile, series: &Series, total: u64) -> Option<u32> {
     Some(((step << VALUES).ilog2()).max(if cfg!(test) { 1 } else { 4 }))
 }
 
-/// Series of a table by core and id.
-type Wanted<'a> = HashMap<(i64, Option<&'a str>), Vec<(usize, &'a Series)>>;
-
 /// Goes through each table once.
 fn tables(
     profile: &Profile,
@@ -118,76 +112,79 @@ fn tables(
             by_table.entry(table).or_default().push((at, series));
         }
     }
-    let path = profile.dir().join("series");
     for (table, series) in by_table {
         let file = profile.table(table)?;
-        // Series by core and id: which column they show.
-        let mut wanted: Wanted<'_> = HashMap::new();
-        for (at, series) in series {
-            let Source::Table { id, .. } = &series.source else { continue };
-            let key = (i64::from(series.core.unwrap_or(0)), id.as_deref());
-            wanted.entry(key).or_default().push((at, series));
-        }
         for batch in profile.batches(table)? {
             let batch = batch.map_err(|error| Error::damaged(&file, error))?;
-            let column = |name: &str| batch.column_by_name(name).map(|column| reals(column));
-            let mut columns: HashMap<&str, Vec<Option<f64>>> = HashMap::new();
-            for (_, series) in wanted.values().flatten() {
-                let Source::Table { value, by, .. } = &series.source else { continue };
-                for name in std::iter::once(value).chain(by) {
-                    columns.entry(name).or_insert_with(|| column(name).unwrap_or_default());
-                }
-            }
-            let cores = column("pcore_idx").unwrap_or_default();
-            let named = wanted.keys().any(|(_, id)| id.is_some());
-            let mut lines = crate::read::Line::all(&batch);
-            for (row, time) in times(&batch, "timestamp").into_iter().enumerate() {
-                let line = lines.next();
-                let core = cores.get(row).copied().flatten().unwrap_or(0.0) as i64;
-                let id = if named { line.and_then(|line| line.text("id")) } else { None };
-                for (at, series) in wanted.get(&(core, id)).into_iter().flatten() {
-                    let Source::Table { value, by, .. } = &series.source else { continue };
-                    let of = |name: &str| columns.get(name)?.get(row).copied().flatten();
-                    let Some(mut number) = of(value) else { continue };
-                    if let Some(by) = by {
-                        number /= of(by).unwrap_or(1.0);
-                    }
-                    if let Some(levels) = levels.get_mut(*at) {
-                        let done = levels.push(time, number, out);
-                        done.map_err(Error::io("write", &path))?;
-                    }
-                }
-            }
+            rows(profile, &batch, &series, levels, out)?;
         }
     }
     Ok(())
 }
 
-/// Goes through the events of lanes window by window.
-fn lanes(
+/// Numbers of a column, by row.
+type Reals = Vec<Option<f64>>;
+
+/// A series with the columns of its value and of what divides it.
+type Target<'c> = (usize, &'c Reals, Option<&'c Reals>);
+
+/// Adds the rows of a batch to the series of their core and id.
+fn rows(
     profile: &Profile,
-    series: &Series,
-    levels: &mut Levels,
-    total: u64,
+    batch: &RecordBatch,
+    all: &[(usize, &Series)],
+    levels: &mut [Levels],
     out: &mut Out,
 ) -> Result<(), Error> {
-    let Source::Lanes { lanes, .. } = &series.source else { return Ok(()) };
-    let path = profile.dir().join("series");
-    let mut edges = Vec::new();
-    for lane in lanes {
-        edges.extend(profile.page_starts(*lane)?);
+    let mut columns: HashMap<&str, Reals> = HashMap::new();
+    for (_, series) in all {
+        let Source::Table { value, by, .. } = &series.source else { continue };
+        for name in std::iter::once(value).chain(by) {
+            let column = || batch.column_by_name(name).map(|column| reals(column));
+            columns.entry(name).or_insert_with(|| column().unwrap_or_default());
+        }
     }
-    edges.sort_unstable();
-    let mut from = 0;
-    let ends = edges.into_iter().skip(WINDOW).step_by(WINDOW).chain([total]);
-    for to in ends {
-        if to <= from {
+    let ids = batch.column_by_name("id").and_then(|c| c.as_dictionary_opt::<Int32Type>());
+    let texts = ids.and_then(|ids| ids.values().as_string_opt::<i32>());
+    // Series by core and place of the id among the texts; -1 for none.
+    let mut targets: HashMap<(i64, i32), Vec<Target<'_>>> = HashMap::new();
+    let mut named = false;
+    for (at, series) in all {
+        let Source::Table { value, by, id, .. } = &series.source else { continue };
+        let Some(values) = columns.get(value.as_str()) else { continue };
+        let target = (*at, values, by.as_ref().and_then(|by| columns.get(by.as_str())));
+        let core = i64::from(series.core.unwrap_or(0));
+        let Some(id) = id else {
+            targets.entry((core, -1)).or_default().push(target);
             continue;
+        };
+        named = true;
+        let places = texts.into_iter().flat_map(|texts| (0..).zip(texts.iter()));
+        for (place, _) in places.filter(|(_, text)| *text == Some(id.as_str())) {
+            targets.entry((core, place)).or_default().push(target);
         }
-        for (time, value) in profile.steps(series, from, to)? {
-            levels.push(time, value, out).map_err(Error::io("write", &path))?;
+    }
+    let path = profile.dir().join("series");
+    let cores = batch.column_by_name("pcore_idx").map(|column| reals(column)).unwrap_or_default();
+    let keys = ids.filter(|_| named).map(|ids| ids.keys());
+    let mut last: Option<((i64, i32), &[Target<'_>])> = None;
+    for (row, time) in times(batch, "timestamp").into_iter().enumerate() {
+        let core = cores.get(row).copied().flatten().unwrap_or(0.0) as i64;
+        let key = (core, keys.map_or(-1, |keys| keys.values().get(row).copied().unwrap_or(-1)));
+        let own = match last {
+            Some((known, own)) if known == key => own,
+            _ => targets.get(&key).map(Vec::as_slice).unwrap_or_default(),
+        };
+        last = Some((key, own));
+        for (at, values, by) in own {
+            let Some(mut number) = values.get(row).copied().flatten() else { continue };
+            if let Some(by) = by {
+                number /= by.get(row).copied().flatten().unwrap_or(1.0);
+            }
+            if let Some(levels) = levels.get_mut(*at) {
+                levels.push(time, number, out).map_err(Error::io("write", &path))?;
+            }
         }
-        from = to;
     }
     Ok(())
 }

@@ -1,8 +1,12 @@
 //! Which series a profile has: from its lanes and tables, in the order of the
 //! guide (profiler.md §3.3), top to bottom.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::Int32Type;
+
+use super::steps::times;
 use super::{Measure, Series, Source};
 use crate::error::Error;
 use crate::lanes::LaneKind;
@@ -257,11 +261,16 @@ pub(super) fn series(profile: &Profile, peak: f64) -> Result<Vec<Series>, Error>
         for batch in profile.batches("SemaphoreUpdate")? {
             let path = || profile.dir().join("SemaphoreUpdate.parquet");
             let batch = batch.map_err(|error| Error::damaged(&path(), error))?;
-            for line in Line::all(&batch) {
-                let core = line.long("pcore_idx").and_then(|core| u32::try_from(core).ok());
-                if let (Some(core), Some(id)) = (core, line.text("id")) {
-                    let key = (core, id.to_owned());
-                    semaphores.entry(key).or_insert(());
+            // Few ids occur in many rows: the rows of each are looked at once.
+            let mut seen = HashSet::new();
+            let ids = batch.column_by_name("id").and_then(|c| c.as_dictionary_opt::<Int32Type>());
+            let keys = ids.map(|ids| ids.keys().values().iter().copied()).into_iter().flatten();
+            let cores = times(&batch, "pcore_idx").into_iter();
+            for ((core, key), line) in cores.zip(keys).zip(Line::all(&batch)) {
+                if seen.insert((core, key))
+                    && let (Ok(core), Some(id)) = (u32::try_from(core), line.text("id"))
+                {
+                    semaphores.insert((core, id.to_owned()), ());
                 }
             }
         }

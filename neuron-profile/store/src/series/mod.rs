@@ -14,6 +14,7 @@ mod read;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod windows;
 
 pub use read::{SeriesColumn, SeriesView};
 

@@ -52,12 +52,13 @@ proptest! {
         let active: Vec<f64> = depth.iter().map(|at: &f64| at.min(1.0)).collect();
         let find = |id: &str| profile.series().iter().find(|series| series.id == id).unwrap();
         let (in_flight, busy) = (find("dma_in_flight.0"), find("dma_active.0"));
+        let any = find("active.all");
         prop_assert_eq!(in_flight.levels.is_empty(), lanes.iter().flatten().count() * 2 < 60);
         prop_assert_eq!(in_flight.max, depth.iter().copied().fold(0.0, f64::max));
         for (a, b, width) in views {
             let (a, b) = ((a * total as f64) as u64, (b * total as f64) as u64);
             let (from, to) = (a.min(b), a.max(b) + 1);
-            for (series, values) in [(in_flight, &depth), (busy, &active)] {
+            for (series, values) in [(in_flight, &depth), (busy, &active), (any, &active)] {
                 let view = profile.series_view(from, to, width, &[series]).unwrap();
                 let mut seen = 0;
                 for column in &view.series[0] {
