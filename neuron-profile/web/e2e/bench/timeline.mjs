@@ -119,6 +119,14 @@ function weigh(page) {
   };
 }
 
+/** Processor time of the browser by kind of process, ms: what a frame costs however loaded the machine is. */
+async function processor(browser) {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+  const sum = (type) => processInfo.filter((one) => one.type === type).reduce((all, one) => all + one.cpuTime * 1000, 0);
+  return { renderer: sum("renderer"), gpu: sum("GPU"), browser: sum("browser") };
+}
+
 /** Memory of the processes that draw pages, by the kernel: shared pages by their part. */
 async function memory(browser) {
   const session = await browser.newBrowserCDPSession();
@@ -173,13 +181,19 @@ try {
       if (kind !== "scroll") stage.show(total * 0.2, total * 0.7);
     }, kind);
     await settled(page);
+    const before = await processor(browser);
     const seen = await page.evaluate(drive, { kind, milliseconds: seconds * 1000 });
+    const after = await processor(browser);
+    // Frames of the first 200 ms are drawn, but not measured.
+    const frames = Math.max(seen.gaps.length * (seconds / (seconds - 0.2)), 1);
+    const spent = (part) => round((after[part] - before[part]) / frames);
     runs[kind] = {
       fps: round(1000 / (seen.gaps.reduce((sum, gap) => sum + gap, 0) / Math.max(seen.gaps.length, 1))),
       frame_p95_ms: round(quantile(seen.gaps, 0.95)),
       script_p50_ms: round(quantile(seen.took, 0.5)),
       script_p95_ms: round(quantile(seen.took, 0.95)),
       rects_p50: quantile(seen.rects, 0.5),
+      cpu_ms_per_frame: { renderer: spent("renderer"), gpu: spent("gpu"), browser: spent("browser") },
     };
   }
   await settled(page);

@@ -2,7 +2,7 @@
 // what a frame reads of them.
 
 import type { Lane } from "../api/types";
-import { loadFaults, loadLanes, loadLayers, loadMatches, loadSeries } from "./fetch";
+import { type Search, loadFaults, loadLanes, loadLayers, loadMatches, loadSeries } from "./fetch";
 import type { Window } from "./geometry";
 import { type Stacked, stack } from "./overlap";
 import { type Piece, TileCache } from "./tile-cache";
@@ -53,6 +53,8 @@ export class TimelineData {
   private readonly stacks = new Map<number, { text: string; all: Stacked }>();
   private seriesSets = new Map<string, readonly string[]>();
   private setOfSeries = new Map<string, string>();
+  private search: Search = { table: "", query: "" };
+  /** The search as the name of its set; empty for none. */
   private searched = "";
   private seenLevel = 0;
 
@@ -88,7 +90,7 @@ export class TimelineData {
     this.matchLoader = new TileLoader(new TileCache<MatchTile>(MATCH_BYTES), {
       ...shared,
       atOnce: 2,
-      load: async (key, signal, put) => put(await loadMatches(id, key.set, key, signal)),
+      load: async (key, signal, put) => put(await loadMatches(id, this.search, key, signal)),
     });
   }
 
@@ -140,10 +142,13 @@ export class TimelineData {
     this.forget();
   }
 
-  /** What is searched for; nothing if empty. */
-  setSearch(query: string): void {
-    if (query === this.searched) return;
-    this.searched = query;
+  /** What is searched for; nothing where the query is empty, or the table has no lanes. */
+  setSearch(search: Search): void {
+    const any = search.query !== "" && this.options.lanes.some((lane) => lane.table === search.table);
+    const set = any ? `${search.table}\n${search.query}` : "";
+    if (set === this.searched) return;
+    this.search = search;
+    this.searched = set;
     this.matchLoader.reset();
     this.forget();
   }

@@ -114,8 +114,19 @@ export async function loadSeries(
   return { bytes, start: view.start, columnNs: view.columnNs, series: new Map(view.series.map((one) => [one.id, one])) };
 }
 
-export async function loadMatches(id: string, q: string, key: TileKey, signal: AbortSignal): Promise<MatchTile> {
-  const asked = query({ q, from: tileStart(key), to: tileEnd(key), width: TILE_COLUMNS });
+/** A search: a table whose rows are events of lanes, and what is asked of them. */
+export interface Search {
+  readonly table: string;
+  readonly query: string;
+}
+
+export async function loadMatches(
+  id: string,
+  search: Search,
+  key: TileKey,
+  signal: AbortSignal,
+): Promise<MatchTile> {
+  const asked = query({ q: search.query, tables: search.table, from: tileStart(key), to: tileEnd(key), width: TILE_COLUMNS });
   const lanes = decodeMatches(await getBytes(`${path(id, "matches")}${asked}`, signal));
   let bytes = 400;
   for (const columns of lanes.values()) bytes += 100 + columns.byteLength;

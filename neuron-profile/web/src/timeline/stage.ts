@@ -108,11 +108,11 @@ export class Stage {
       useSettings.subscribe(() => this.restyle()),
       useAnnotations.subscribe(redraw),
       useSearch.subscribe((now) => {
-        this.data.setSearch(now.query);
+        this.data.setSearch(now);
         redraw();
       }),
     );
-    this.data.setSearch(useSearch.getState().query);
+    this.data.setSearch(useSearch.getState());
     void this.followFocus(useView.getState().focused);
   }
 

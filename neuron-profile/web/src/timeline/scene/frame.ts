@@ -29,7 +29,7 @@ export interface Mark {
   readonly lane: number;
   readonly start: number;
   readonly end: number;
-  readonly role: "focus" | "predecessor" | "successor" | "match" | "source";
+  readonly role: "focus" | "predecessor" | "successor";
 }
 
 export interface Band {

@@ -1,6 +1,6 @@
 // Rows that are neither lanes nor series: layers of the framework as bars, faults of the hardware as points.
 
-import { colourOf, css, inkOn, pack, parse } from "../colour";
+import { colourOf, inkOn, pack, parse } from "../colour";
 import type { DisplayList } from "../display-list";
 import { xOf } from "../geometry";
 import type { Visible } from "../layout";
@@ -54,6 +54,3 @@ export function drawFaults(list: DisplayList, frame: Frame, row: Visible): void 
     if (x >= -half && x <= frame.width + half) list.run(x - half, top, x + half, bottom, colour);
   }
 }
-
-/** The colour of a layer for the hover box. */
-export const layerColour = (path: string, frame: Frame): string => css(colourOf(path, frame.theme.shade));

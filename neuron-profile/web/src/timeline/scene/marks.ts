@@ -13,7 +13,7 @@ export function markColour(frame: Frame, role: Mark["role"]): Packed {
   const { theme } = frame;
   if (role === "predecessor") return theme.predecessor;
   if (role === "successor") return theme.successor;
-  return role === "match" || role === "source" ? theme.hit : theme.focus;
+  return theme.focus;
 }
 
 const rowsOfLane = (frame: Frame, lane: number): Visible[] =>
