@@ -5,6 +5,7 @@ import { startRouter } from "./router";
 import "./styles/theme.css";
 import "./styles/base.css";
 import "./styles/page.css";
+import "./styles/tables.css";
 import "./styles/widgets.css";
 
 // The token of the printed link is a cookie now; it does not belong into links

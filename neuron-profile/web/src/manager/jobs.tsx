@@ -16,9 +16,18 @@ interface JobState {
   refresh: () => Promise<void>;
 }
 
+const ended = (job: Job) => job.state !== "queued" && job.state !== "running";
+
+/** Jobs with news of one. The answer to its start may come after the stream told its end: what has ended stays so. */
+export function withJob(jobs: readonly Job[], job: Job): Job[] {
+  const known = jobs.find((one) => one.job === job.job);
+  if (known && ended(known) && !ended(job)) return [...jobs];
+  return [job, ...jobs.filter((one) => one.job !== job.job)].sort((a, b) => b.job - a.job);
+}
+
 export const useJobs = create<JobState>((set, get) => ({
   jobs: [],
-  put: (job) => set({ jobs: [job, ...get().jobs.filter((one) => one.job !== job.job)].sort((a, b) => b.job - a.job) }),
+  put: (job) => set({ jobs: withJob(get().jobs, job) }),
   forget: (job) => set({ jobs: get().jobs.filter((one) => one.job !== job) }),
   refresh: async () => {
     try {
