@@ -34,6 +34,10 @@ complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "list"
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "delete" -d 'Delete stored profiles'
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "tag" -d 'Name and tag a stored profile'
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "export" -d 'Write a stored profile in the form of another program'
+complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "query" -d 'Ask stored profiles in SQL'
+complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "report" -d 'Answer questions that are asked of every profile'
+complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "recommend" -d 'Say what to change so that a program runs faster, as Markdown; nothing leaves this machine'
+complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "show-session" -d 'Show what a trace has: programs, cores, queues, records'
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s n -l neff -d 'The NEFF to run' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s s -l session-file -d 'Where the trace goes; executions beyond the first and ranks get `_exec_N` and `_rank_R` before the ending' -r -F
@@ -223,15 +227,61 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -l
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -l data-path -d 'Directory of the stored profiles; the user\'s data directory if left out ($XDG_DATA_HOME/neuron-profile, else ~/.local/share/neuron-profile)' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -s V -l version -d 'Print version'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export help" -f -a "capture" -d 'Run a NEFF and write a trace of it'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export help" -f -a "neff" -d 'Look into a NEFF, take it apart, put it together'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export help" -f -a "ntff" -d 'Look into NTFF traces and the files of inspect runs'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export help" -f -a "view" -d 'Show profiles: store one and serve it, or write its tables or metrics; without files serve what is stored'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export help" -f -a "list" -d 'List the stored profiles, latest first'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export help" -f -a "delete" -d 'Delete stored profiles'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export help" -f -a "tag" -d 'Name and tag a stored profile'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export help" -f -a "export" -d 'Write a stored profile in the form of another program'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -s f -l file -d 'The statement from a file; - is stdin' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -l describe -d 'List the columns of a table with types, units and descriptions' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -l output-format -d 'Form of the result' -r -f -a "table\t'For people'
+csv\t'RFC 4180, null is an empty field'
+json\t'A list of objects'
+parquet\t'A file of columns'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -s o -l output-file -d 'Where it goes; it appears whole or not at all' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -l max-rows -d 'Rows of the form table at most; 0 for all' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -l tag -d 'All profiles with this tag, the ranks of a job for instance; may be given more than once' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -l memory-limit -d 'Memory of sorts, groups and joins: bytes, or with K, M or G; what is larger goes to temporary files' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -l threads -d 'Threads; one of each processor if left out' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -l data-path -d 'Directory of the stored profiles; the user\'s data directory if left out ($XDG_DATA_HOME/neuron-profile, else ~/.local/share/neuron-profile)' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -l tables -d 'List the tables with their rows'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -l output-format -d 'Form of the result' -r -f -a "table\t'For people'
+csv\t'A table after the other, each under a line with # and its name'
+json\t'One document'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -s o -l output-file -d 'Where it goes; it appears whole or not at all' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -l limit -d 'Rows of each table at most; 20 for people, 10000 in csv and json if left out' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -l tag -d 'All profiles with this tag, the ranks of a job for instance; may be given more than once' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -l memory-limit -d 'Memory of sorts, groups and joins: bytes, or with K, M or G; what is larger goes to temporary files' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -l threads -d 'Threads; one of each processor if left out' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -l data-path -d 'Directory of the stored profiles; the user\'s data directory if left out ($XDG_DATA_HOME/neuron-profile, else ~/.local/share/neuron-profile)' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -l sql -d 'Print the SQL behind the tables and ask nothing'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand recommend" -s n -l neff-path -d 'The NEFF that was running, instead of a stored profile' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand recommend" -s s -l session-file -d 'The trace of it' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand recommend" -l nki-source-root -d 'Folder of the sources of kernels, whose lines are then quoted' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand recommend" -l data-path -d 'Directory of the stored profiles; the user\'s data directory if left out ($XDG_DATA_HOME/neuron-profile, else ~/.local/share/neuron-profile)' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand recommend" -s h -l help -d 'Print help'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand recommend" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand show-session" -s s -l session-file -d 'The trace; - reads stdin' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand show-session" -s n -l neff-path -d 'The NEFF that was running, which must be the one of the trace' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand show-session" -s j -l json -d 'One JSON document'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand show-session" -l show-trace -d 'Print records of instructions, semaphores and events'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand show-session" -l show-dma -d 'Print records of DMA'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand show-session" -s e -l show-errors -d 'Print errors'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand show-session" -s i -l instructions -d 'Print the captured programs, a slot a line in hex; `neff disasm` reads them'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand show-session" -s h -l help -d 'Print help'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand show-session" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "capture" -d 'Run a NEFF and write a trace of it'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "neff" -d 'Look into a NEFF, take it apart, put it together'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "ntff" -d 'Look into NTFF traces and the files of inspect runs'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "view" -d 'Show profiles: store one and serve it, or write its tables or metrics; without files serve what is stored'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "list" -d 'List the stored profiles, latest first'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "delete" -d 'Delete stored profiles'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "tag" -d 'Name and tag a stored profile'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "export" -d 'Write a stored profile in the form of another program'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "query" -d 'Ask stored profiles in SQL'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "report" -d 'Answer questions that are asked of every profile'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "recommend" -d 'Say what to change so that a program runs faster, as Markdown; nothing leaves this machine'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "show-session" -d 'Show what a trace has: programs, cores, queues, records'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "info" -d 'Show header, inputs and outputs, and programs'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "ls" -d 'List the members'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "cat" -d 'Write members to stdout'

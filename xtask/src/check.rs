@@ -31,7 +31,8 @@ pub(crate) fn add_stages(stages: &mut Stages) {
                 .args(["--quiet", "-p", "neuron-core", "--no-default-features", "--features"])
                 .arg(*feature)
                 .run()
-        })
+        })?;
+        Run::cargo("check").args(["--quiet", "-p", "neuron-monitor"]).run()
     });
     stages.run("tidy", tidy::run);
     // The docs are read with their private items, so links to those are right.

@@ -19,7 +19,6 @@ type Tool = (&'static str, fn() -> Command);
 const TOOLS: &[Tool] = &[
     ("neuron-ls", neuron_ls::command),
     ("neuron-monitor", neuron_monitor::command),
-    ("neuron-profile", neuron_profile::command),
     ("neuron-top", neuron_top::command),
 ];
 
@@ -43,29 +42,27 @@ fn all() -> Result<Vec<Generated>> {
 }
 
 /// Test programs that write and compare what they make: code from proto files,
-/// the pages of a daemon that this program should not have to build. Package,
-/// test and the variable that makes it write.
-const CODE: &[(&str, &str, &str)] = &[
-    ("neuron-core", "ntff_generated", "NTFF_REGENERATE"),
-    ("rtd-api", "generated", "NEURON_REGENERATE"),
-    ("neuron-rtd", "generated", "NEURON_REGENERATE"),
-];
+/// the pages of tools that this program should not have to build.
+const CODE: [&str; 2] = ["generated", "ntff_generated"];
+
+/// Variables that make them write.
+const WRITE: [&str; 2] = ["NEURON_REGENERATE", "NTFF_REGENERATE"];
 
 /// `cargo xtask gen`.
 pub(crate) fn write() -> Result<()> {
     write_below(root(), &all()?)?;
-    CODE.iter()
-        .try_for_each(|(package, test, variable)| code(package, test).env(variable, "1").run())
+    WRITE.into_iter().fold(code(), |run, variable| run.env(variable, "1")).run()
 }
 
 /// Fails if code is not what the proto files give.
 pub(crate) fn compare_code() -> Result<()> {
-    CODE.iter().try_for_each(|(package, test, _)| code(package, test).run())
+    code().run()
 }
 
-fn code(package: &str, test: &str) -> Run {
-    let args = ["--quiet", "-p", package, "--all-features", "--test", test];
-    Run::cargo("test").args(args)
+/// As the tests are built, so that nothing large is built for these alone.
+fn code() -> Run {
+    let run = Run::cargo("test").args(["--quiet", "--workspace", "--all-features"]);
+    CODE.into_iter().fold(run, |run, test| run.arg("--test").arg(test))
 }
 
 /// Fails if a file is not what would be written.

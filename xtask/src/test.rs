@@ -38,7 +38,9 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     // First, since every later build takes the viewer in.
     let viewer = web::can_build() && stages.run("viewer", || web::build(true));
     check::add_stages(&mut stages);
-    let built = stages.run("build", || Run::cargo("build").args(["--workspace", "--bins"]).run());
+    // With the tests, and as they are built, so that large dependencies are built once.
+    let all = ["--workspace", "--all-features", "--bins", "--tests"];
+    let built = stages.run("build", || Run::cargo("build").args(all).run());
     if built {
         let skip = missing.iter().map(|package| package.tool()).collect::<Vec<_>>().join(" ");
         let with_env = |run: Run| {

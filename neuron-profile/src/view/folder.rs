@@ -95,10 +95,10 @@ impl Walk {
             match path.file_name().and_then(|name| name.to_str()).unwrap_or_default() {
                 _ if meta.is_dir() && depth > 0 => self.folder(&path, depth - 1)?,
                 _ if !meta.is_file() => {}
-                "trace_info.pb" | "ntrace.pb" => {
-                    if self.found.runs.last().map(PathBuf::as_path) != Some(folder) {
-                        self.found.runs.push(folder.to_owned());
-                    }
+                "trace_info.pb" | "ntrace.pb"
+                    if self.found.runs.last().is_none_or(|run| run != folder) =>
+                {
+                    self.found.runs.push(folder.to_owned());
                 }
                 _ if end == "neff" => match header(&path) {
                     Ok(uuid) => {

@@ -1,3 +1,5 @@
+//! Rules on metrics made by hand.
+
 use super::*;
 
 fn metrics(all: &[(&str, f64)]) -> Metrics {

@@ -10,7 +10,7 @@ use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, encode_arrow_s
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::{
     ColumnChunkMetaData, FileMetaData, KeyValue, OffsetIndexBuilder, ParquetMetaDataBuilder,
-    ParquetMetaDataWriter, RowGroupMetaData, SortingColumn,
+    ParquetMetaDataWriter, RowGroupMetaData,
 };
 use parquet::file::page_index::offset_index::OffsetIndexMetaData;
 use parquet::file::writer::TrackedWrite;
@@ -233,14 +233,8 @@ impl TableWriter {
             Finished { first_rows: vec![(0, 0); order.len()], ..Finished::default() };
         let mut taken: Vec<Option<Group>> = self.groups.drain(..).map(Some).collect();
         let (mut groups, mut offsets) = (Vec::new(), Vec::new());
-        // The order of most tables; those without a core have no lane.
-        let sorting: Option<Vec<SortingColumn>> = ["start_ts", "timestamp"]
-            .iter()
-            .find_map(|name| self.table.column(name))
-            .and_then(|at| i32::try_from(at).ok())
-            .map(|column_idx| {
-                vec![SortingColumn { column_idx, descending: false, nulls_first: false }]
-            });
+        // Row groups are in order of time each, which is not stated: there are
+        // readers that take it as the order of the whole file.
         for (place, at) in order.into_iter().enumerate() {
             let Some(group) = taken.get_mut(at).and_then(Option::take) else { continue };
             if let Some(first) = finished.first_rows.get_mut(at) {
@@ -252,7 +246,6 @@ impl TableWriter {
                 .set_num_rows(long(group.rows))
                 .set_total_byte_size(group.bytes)
                 .set_file_offset(long(offset))
-                .set_sorting_columns(sorting.clone())
                 .set_column_metadata(group.columns);
             if let Ok(ordinal) = i16::try_from(place) {
                 meta = meta.set_ordinal(ordinal);
