@@ -95,11 +95,13 @@ fn known(
         let Source::Lanes { lanes: own, measure } = &of.source else { continue };
         match measure {
             Measure::Depth if own == lanes => return Some(any(&[steps], from)),
-            Measure::Active if series.core.is_none() && of.core.is_some() => {
-                if own.iter().all(|lane| lanes.contains(lane)) {
-                    parts.push(steps);
-                    covered.extend(own);
-                }
+            Measure::Active
+                if series.core.is_none()
+                    && of.core.is_some()
+                    && own.iter().all(|lane| lanes.contains(lane)) =>
+            {
+                parts.push(steps);
+                covered.extend(own);
             }
             _ => {}
         }
