@@ -183,8 +183,9 @@ fn lines_have_the_events() {
     let ids = ids(&view(&fixture(), data.path(), &["--ignore-device-profile"]));
     let profile = Store::new(data.path()).open(&ids[0]).unwrap();
     let names: Vec<&str> = profile.lanes().iter().map(|lane| lane.name.as_str()).collect();
-    assert!(names[0].ends_with("/PID:713479/neuron_hw/NC0:4"), "{names:?}");
-    assert!(names.iter().any(|name| name.ends_with("/neuron_rt/NC:3")), "{names:?}");
+    assert_eq!(names[0], "neuron_hw/NC0:4");
+    assert_eq!(names.last(), Some(&"neuron_rt/NC:3"));
+    assert_eq!(profile.labels().display_name, "i-0af76a70a6d3864dd_pid_713479");
     let events = rows(&profile, "SystemProfileEvents");
     let total = profile.manifest().total_ns + 1;
     let all: Vec<usize> = (0..names.len()).collect();

@@ -132,7 +132,10 @@ pub(super) fn run(
     let date = |nanos| rfc3339(Timestamp::from_unix_nanos(nanos));
     run.dates = (date(from), date(to));
     let own = folder.file_name().map(|name| name.display().to_string());
-    let display_name = own.unwrap_or_else(|| String::from("system profile"));
+    let display_name = match &run.info {
+        info if !info.instance_id.is_empty() => format!("{}_pid_{}", info.instance_id, info.pid),
+        _ => own.unwrap_or_else(|| String::from("system profile")),
+    };
     let mut labels = Labels { display_name, tags: Vec::new() };
     given.label(&mut labels);
     let settings = Settings { trace: name, labels, ..Settings::default() };

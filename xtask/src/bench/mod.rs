@@ -8,6 +8,7 @@ mod python;
 mod rtd;
 mod stats;
 mod top;
+mod viewer;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -29,6 +30,8 @@ pub(crate) enum Bench {
     Profile(profile::Options),
     /// neuron-top against htop and bottom: processor time, memory, answers to keys.
     Top(top::Options),
+    /// The Device Viewer in a browser: paint, frames, tiles, memory.
+    Viewer(viewer::Options),
     /// The runtime daemon against a bare tonic server and a Python one.
     Rtd(rtd::Options),
 }
@@ -49,6 +52,7 @@ pub(crate) fn run(bench: &Bench) -> Result<()> {
         Bench::Profile(options) => profile::run(options),
         Bench::Rtd(options) => rtd::run(options),
         Bench::Top(options) => top::run(options),
+        Bench::Viewer(options) => viewer::run(options),
         Bench::Formats => {
             let core = ["-p", "neuron-core", "--features", "neff,ntff,isa,sources", "--benches"];
             Run::cargo("bench").args(core).run()?;

@@ -196,7 +196,7 @@ fn events(
     let (mut group, mut first) = (0, 0);
     for (number, ((_, core, _), mut rows)) in (0_u64..).zip(lines) {
         rows.sort_by_key(|row| (row.start, std::cmp::Reverse(row.end), row.id));
-        let name = rows.first().map(|row| label(row, info)).unwrap_or_default();
+        let name = rows.first().map(label).unwrap_or_default();
         let mut lane = LaneBuilder::new(LaneKind::System, usize::try_from(core).unwrap_or(0), name);
         for (part, rows) in (0_u64..).zip(rows.chunks(GROUP)) {
             if writer.is_none() {
@@ -235,14 +235,15 @@ fn events(
     write_json(&dir.join("kinds.json"), &kinds.kinds)
 }
 
-/// The label of a line: instance, process, who told, core (profiler.md §4.3).
-fn label(row: &SystemRow, info: &NtraceInfo) -> String {
+/// The label of a line: who told, and core (profiler.md §4.3); instance and
+/// process before them are those of the whole profile.
+fn label(row: &SystemRow) -> String {
     let core = |core: Option<u64>| core.map_or_else(|| String::from("-"), |core| core.to_string());
     let place = match row.source {
         EventSource::Hardware => format!("NC{}:{}", core(row.core), core(physical(row))),
         EventSource::Runtime => format!("NC:{}", core(row.core)),
     };
-    format!("{}/PID:{}/{}/{place}", info.instance_id, info.pid, row.source.name())
+    format!("{}/{place}", row.source.name())
 }
 
 /// Columns of the table of events.

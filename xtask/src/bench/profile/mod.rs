@@ -21,7 +21,7 @@ const PACKAGES: &[&str] = &["polars==2.1.0", "duckdb==2.0.0", "pyarrow==26.0.1"]
 
 /// The capture that is repeated: a real kernel with 4,000 instructions and
 /// 9,000 packets.
-const CAPTURE: &str = "tests/fixtures/profiles/moe-dge";
+pub(super) const CAPTURE: &str = "tests/fixtures/profiles/moe-dge";
 
 /// Flags of `cargo xtask bench profile`.
 #[derive(Debug, Args)]
@@ -154,7 +154,7 @@ fn figure(name: &str, value: &Value, verdict: &str) {
 }
 
 /// Builds the steps and returns where they are.
-fn tool() -> Result<PathBuf> {
+pub(super) fn tool() -> Result<PathBuf> {
     let build = ["-p", "profile-store", "--bench", "store", "--no-run", "--message-format", "json"];
     let text = Run::cargo("bench").args(build).output()?;
     let messages = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
