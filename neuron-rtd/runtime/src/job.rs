@@ -45,6 +45,8 @@ pub(crate) struct Values {
     lacks: Vec<usize>,
     pub(crate) steps_left: usize,
     pub(crate) device_nanos: Option<u64>,
+    /// When all outputs are there, in simulated time; 0 before.
+    pub(crate) ended: u64,
 }
 
 impl Values {
@@ -63,6 +65,7 @@ impl Values {
             lacks: plan.steps.iter().map(|step| step.takes.len()).collect(),
             steps_left: plan.steps.len(),
             device_nanos: None,
+            ended: 0,
         };
         for (at, value) in inputs {
             values.put(plan, at, value, arrived);

@@ -56,6 +56,6 @@ impl Model {
             let port = port.ok_or_else(|| bad(format!("the model has no output {name:?}")))?;
             buffer.check(name, port.info.bytes, true).map_err(bad)?;
         }
-        Ok((Values::new(&self.plan, inputs, self.clock.now()), request.outputs))
+        Ok((Values::new(&self.plan, inputs, self.clock.arrival()), request.outputs))
     }
 }

@@ -3,8 +3,9 @@
 //! Host threads run at the host's pace; what a device would take is known of
 //! each node. So a clock of its own is kept for each step: an inference begins
 //! a step when its inputs are there and the step is free. It arrives when the
-//! latest inference that its poster may have seen was done. Nodes of the host
-//! take no simulated time.
+//! latest inference was done whose outcome somebody has been given: that others
+//! are done too, because host threads were fast, no poster can know. Nodes of
+//! the host take no simulated time.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -20,11 +21,13 @@ struct State {
     free: Vec<u64>,
     /// When the latest inference was done.
     done: u64,
+    /// When the latest one was done whose outcome was given out.
+    seen: u64,
 }
 
 impl Clock {
     pub(crate) fn new(steps: usize) -> Self {
-        Self { state: Mutex::new(State { free: vec![0; steps], done: 0 }) }
+        Self { state: Mutex::new(State { free: vec![0; steps], done: 0, seen: 0 }) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -34,6 +37,11 @@ impl Clock {
     /// When the latest inference was done.
     pub(crate) fn now(&self) -> u64 {
         self.state().done
+    }
+
+    /// When an inference arrives that is posted now.
+    pub(crate) fn arrival(&self) -> u64 {
+        self.state().seen
     }
 
     /// A step took so long for an inference that was ready at `from`; gives
@@ -51,6 +59,12 @@ impl Clock {
         let mut state = self.state();
         state.done = state.done.max(at);
     }
+
+    /// The outcome of one that was done then is given out.
+    pub(crate) fn seen(&self, at: u64) {
+        let mut state = self.state();
+        state.seen = state.seen.max(at);
+    }
 }
 
 #[cfg(test)]
@@ -67,12 +81,15 @@ mod tests {
             for number in 0..count {
                 // who posts has seen the end of the one that made room
                 if let Some(seen) = number.checked_sub(in_flight) {
-                    clock.done(ends[seen]);
+                    clock.seen(ends[seen]);
                 }
-                let arrived = clock.now();
-                ends.push((0..4).fold(arrived, |ready, step| clock.ran(step, ready, 10)));
+                let arrived = clock.arrival();
+                let end = (0..4).fold(arrived, |ready, step| clock.ran(step, ready, 10));
+                clock.done(end);
+                ends.push(end);
             }
-            *ends.last().unwrap()
+            assert_eq!(clock.now(), *ends.last().unwrap());
+            clock.now()
         };
         assert_eq!(run(1, 8), 320);
         assert_eq!(run(4, 8), 40 + 70);

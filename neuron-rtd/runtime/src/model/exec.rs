@@ -156,7 +156,9 @@ impl Model {
         let taken: Vec<Option<Value>> = {
             let mut values = job.values.lock().unwrap_or_else(PoisonError::into_inner);
             let ends = self.plan.outputs.iter().map(|port| values.time(port.value));
-            self.clock.done(ends.max().unwrap_or(0));
+            let ended = ends.max().unwrap_or(0);
+            values.ended = ended;
+            self.clock.done(ended);
             self.plan.outputs.iter().map(|port| values.take(port.value)).collect()
         };
         self.finish_capture(job.cookie);

@@ -373,8 +373,10 @@ impl Model {
     }
 
     /// A result was fetched.
-    pub(crate) fn fetched(&self, cookie: u64) {
-        self.live().kept.retain(|(_, kept)| *kept != cookie);
+    pub(crate) fn fetched(&self, job: &Job) {
+        self.live().kept.retain(|(_, kept)| *kept != job.cookie);
+        let ended = job.values.lock().unwrap_or_else(PoisonError::into_inner).ended;
+        self.clock.seen(ended);
     }
 
     fn not_running(&self) -> Failure {
@@ -415,7 +417,10 @@ impl Model {
         if let Some(deadline) = job.deadline.get() {
             self.shared.deadlines.remove(*deadline, job.cookie);
         }
-        let device_nanos = job.values.lock().unwrap_or_else(PoisonError::into_inner).device_nanos;
+        let (device_nanos, ended) = {
+            let values = job.values.lock().unwrap_or_else(PoisonError::into_inner);
+            (values.device_nanos, values.ended)
+        };
         let (home, failure) = (self.plan.home(), outcome.failure.as_ref());
         self.shared.stats.ended(home, failure, subtype, outcome.latency, device_nanos);
         let mut live = self.live();
@@ -431,6 +436,7 @@ impl Model {
                 *end = End::Taken;
                 drop(end);
                 self.shared.cookies.remove(job.cookie);
+                self.clock.seen(ended);
                 waiter(outcome);
             }
         }

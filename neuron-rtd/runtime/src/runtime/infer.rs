@@ -65,7 +65,7 @@ impl Runtime {
         let mut waiter: Option<Waiter> = Some(Box::new(done));
         if let Fetched::Outcome(outcome, job) = self.shared().cookies.fetch(cookie, &mut waiter)? {
             if let Some(model) = job.model.upgrade() {
-                model.fetched(cookie);
+                model.fetched(&job);
             }
             if let Some(done) = waiter {
                 done(*outcome);
@@ -83,7 +83,7 @@ impl Runtime {
         match self.shared().cookies.fetch(cookie, &mut None)? {
             Fetched::Outcome(outcome, job) => {
                 if let Some(model) = job.model.upgrade() {
-                    model.fetched(cookie);
+                    model.fetched(&job);
                 }
                 Ok(*outcome)
             }
