@@ -145,7 +145,10 @@ describe("widgets of the whole profile", () => {
     else {
       const { findings } = (await answer.json()) as { findings: { sentence: string }[] };
       await widget.getByRole("listitem").first().waitFor();
-      expect(await widget.locator("article header strong").allInnerTexts()).toEqual(findings.map((one) => one.sentence));
+      expect(await widget.locator("article header strong").allInnerTexts()).toEqual(
+        // A heading begins with a capital.
+        findings.map(({ sentence }) => sentence.charAt(0).toUpperCase() + sentence.slice(1)),
+      );
       await viewer.enlarge("Recommendations");
       await viewer.picture("recommendations-full-dark");
     }
@@ -283,6 +286,9 @@ describe("a profile", () => {
     await viewer.page.getByRole("dialog").getByRole("textbox").fill("my set");
     await viewer.page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
     await expect.poll(async () => (await server.get<{ names: string[] }>(`/documents/${ids["attn-tkg"]}`)).names).toContain("my set");
+    // Another browser has what the server has, and it gets it a moment later.
+    const kept = async () => JSON.stringify(await server.get(`/documents/${ids["attn-tkg"]}/${encodeURIComponent("(current)")}`));
+    await expect.poll(kept, { timeout: 10_000 }).toContain("begin <b>here</b>");
     await viewer.close();
 
     const again = await open("attn-tkg");
