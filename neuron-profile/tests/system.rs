@@ -222,6 +222,8 @@ fn folders_that_are_not_whole() {
     std::fs::create_dir_all(&run).unwrap();
     let events = std::fs::read(fixture().join("ntrace.pb")).unwrap();
     std::fs::write(run.join("ntrace.pb"), &events[..events.len() - 7]).unwrap();
+    let about = std::fs::read(fixture().join("trace_info.pb")).unwrap();
+    std::fs::write(run.join("trace_info.pb"), &about[..1000]).unwrap();
     std::fs::copy(fixture().join("profile_exec_2.ntff"), run.join("x.ntff")).unwrap();
     std::fs::write(run.join("bad.neff"), b"no NEFF").unwrap();
     std::os::unix::fs::symlink(dir.path(), run.join("around")).unwrap();
@@ -229,8 +231,8 @@ fn folders_that_are_not_whole() {
     let output = view(dir.path(), data.path(), &[]);
     assert_eq!(output.status.code(), Some(3));
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    for part in ["x.ntff: the NEFF that it is of", "bad.neff", "ntrace.pb"] {
-        assert!(told.contains(part), "{part}: {told}");
+    for part in ["x.ntff: the NEFF that it is of", "bad.neff", "ntrace.pb: ", "trace_info.pb: "] {
+        assert_eq!(told.matches(part).count(), 1, "{part}: {told}");
     }
     let ids = ids(&output);
     assert_eq!(ids.len(), 1);

@@ -25,10 +25,13 @@ use crate::output;
 const FILES: [&str; 4] = ["trace_info.pb", "ntrace.pb", "cpu_util.pb", "host_mem.pb"];
 
 /// Calls `each` with the messages of a framed file; none if it is not there.
-/// What is damaged is told, and what could be read is used.
-fn frames<M: Framed>(path: &Path, mut each: impl FnMut(M)) -> anyhow::Result<bool> {
+/// What could be read of a damaged one is used. Gives what there is to tell, and
+/// whether it is whole.
+fn frames<M: Framed>(path: &Path, mut each: impl FnMut(M)) -> anyhow::Result<(Vec<String>, bool)> {
     let file = match File::open(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok((Vec::new(), true));
+        }
         file => file.map_err(neuron_core::Error::io("open", path))?,
     };
     let name = path.display().to_string();
@@ -37,17 +40,26 @@ fn frames<M: Framed>(path: &Path, mut each: impl FnMut(M)) -> anyhow::Result<boo
         each(message);
     }
     let (findings, _) = reader.findings().list();
-    output::tell(&name, findings.iter().map(ToString::to_string));
-    Ok(!reader.findings().damaged())
+    let lines = findings.iter().map(ToString::to_string).collect();
+    Ok((lines, !reader.findings().damaged()))
 }
 
-fn description(folder: &Path) -> anyhow::Result<NtraceInfo> {
+/// As [`frames`], and tells.
+fn told<M: Framed>(path: &Path, each: impl FnMut(M)) -> anyhow::Result<bool> {
+    let (lines, whole) = frames(path, each)?;
+    output::tell(&path.display().to_string(), lines);
+    Ok(whole)
+}
+
+/// The description of a run, and whether it is whole: events are shown without
+/// it too, by the names that the format gives them.
+fn description(folder: &Path) -> anyhow::Result<(NtraceInfo, bool)> {
     let path = folder.join("trace_info.pb");
     let limits = Limits::default();
     let mut bytes = Vec::new();
     let file = match File::open(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok(NtraceInfo::default());
+            return Ok((NtraceInfo::default(), true));
         }
         file => file.map_err(neuron_core::Error::io("open", &path))?,
     };
@@ -57,7 +69,13 @@ fn description(folder: &Path) -> anyhow::Result<NtraceInfo> {
     let info = root::decode_whole(&bytes, 0, &schema::NTRACE_INFO, &limits, &mut findings);
     let (list, _) = findings.list();
     output::tell(&path.display().to_string(), list.iter().map(ToString::to_string));
-    info.map_err(|finding| anyhow::anyhow!("{}: {finding}", path.display()))
+    Ok(match info {
+        Ok(info) => (info, !findings.damaged()),
+        Err(finding) => {
+            output::tell(&path.display().to_string(), [finding.to_string()]);
+            (NtraceInfo::default(), false)
+        }
+    })
 }
 
 /// The id of a run: of its files, as for a pair of NEFF and trace.
@@ -105,14 +123,15 @@ pub(super) fn run(
         }
         Err(error) => return Err(error.into()),
     };
-    let info = description(folder)?;
+    let (info, mut whole) = description(folder)?;
     let path = folder.join("ntrace.pb");
     let mut syncs = Syncs::default();
-    let mut whole = frames(&path, |event: NtraceEvent| syncs.note(&event))?;
+    // What is damaged is told by the second pass.
+    frames(&path, |event: NtraceEvent| syncs.note(&event))?;
     let mut matcher = Matcher::new(syncs, Some(&info));
     let mut memories = Memories::default();
     let mut run = SystemRun::default();
-    whole &= frames(&path, |event: NtraceEvent| {
+    whole &= told(&path, |event: NtraceEvent| {
         if let Some(row) = matcher.event(event) {
             run.memories.extend(memories.note(&row));
             run.rows.push(row);
@@ -123,8 +142,8 @@ pub(super) fn run(
     for device in &mut devices {
         device.start = device.start.and_then(|start| syncs.host(start));
     }
-    whole &= frames(&folder.join("cpu_util.pb"), |sample| run.processors.push(sample))?;
-    whole &= frames(&folder.join("host_mem.pb"), |sample| run.host.push(sample))?;
+    whole &= told(&folder.join("cpu_util.pb"), |sample| run.processors.push(sample))?;
+    whole &= told(&folder.join("host_mem.pb"), |sample| run.host.push(sample))?;
     run.capacity =
         InstanceType::find(&info.instance_type).map_or(0, |kind| kind.chip.memory().get());
     (run.info, run.devices) = (info, devices);
