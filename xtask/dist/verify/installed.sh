@@ -19,7 +19,7 @@ fails() { ! "$@"; }
 says() { "$1" --source "$2" 2>&1 | grep -q -- "$3"; }
 
 config=/opt/aws/neuron/config/neuron-rtd.config
-install='apt-get install -y --no-download --allow-downgrades'
+install='apt-get install -y --allow-downgrades'
 
 holds 'the previous version is installed' $install /packages/previous.deb
 holds 'its configuration is its own' grep -q '"drain_sec": 29' $config
@@ -71,7 +71,7 @@ for name in aws-neuronx-tools aws-neuronx-runtime-lib; do
     printf 'Package: %s\nVersion: 2.0\nArchitecture: all\nMaintainer: nobody <nobody@localhost>\nDescription: stands for the vendor'"'"'s\n' $name >/tmp/$name/DEBIAN/control
     dpkg-deb --build /tmp/$name /tmp/$name.deb >/dev/null
 done
-holds "the vendor's tools take the place of ours" sh -c 'apt-get install -s --no-download /tmp/aws-neuronx-tools.deb | grep -q "^Remv neuron-tools "'
-holds "the vendor's library goes beside ours" sh -c '! apt-get install -s --no-download /tmp/aws-neuronx-runtime-lib.deb | grep -q ^Remv'
+holds "the vendor's tools take the place of ours" sh -c 'apt-get install -s /tmp/aws-neuronx-tools.deb | grep -q "^Remv neuron-tools "'
+holds "the vendor's library goes beside ours" sh -c '! apt-get install -s /tmp/aws-neuronx-runtime-lib.deb | grep -q ^Remv'
 rm -rf /tmp/aws-neuronx-*
 exit $failed

@@ -108,9 +108,6 @@ impl Child {
         !matches!(self.process().try_wait(), Ok(None))
     }
 
-    /// Asks it to end and waits for that.
-    pub(super) fn stop(self) {}
-
     fn process(&self) -> std::sync::MutexGuard<'_, std::process::Child> {
         self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }

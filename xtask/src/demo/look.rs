@@ -40,7 +40,6 @@ pub(super) fn matters(line: &str) -> bool {
         "mfu_estimated_percent",
         "mbu_estimated_percent",
         "hbm_read_bytes",
-        "model_flops",
         "tensor_engine_active_time_percent",
         "vector_engine_active_time_percent",
         "scalar_engine_active_time_percent",

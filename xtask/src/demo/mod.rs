@@ -129,14 +129,12 @@ impl Demo {
             page.lines().count()
         ));
 
-        for inferences in traffic {
-            say(&format!("({} inferences so far)", inferences.done()));
-            if !serve {
-                inferences.stop()?;
-            }
-        }
+        let inferences: u64 = traffic.iter().map(children::Traffic::done).sum();
+        say(&format!("{inferences} inferences so far"));
         self.profile(serve)?;
-        daemon.stop();
+        traffic.into_iter().try_for_each(children::Traffic::stop)?;
+        drop(exporter);
+        drop(daemon);
         Ok(())
     }
 

@@ -115,7 +115,7 @@ impl System {
     /// A command inside, with a /proc of its own; `unshare` takes the mounts
     /// away again however it ends.
     pub(super) fn inside(&self, command: &[&str]) -> Run {
-        let mount = "mount -t proc proc \"$1/proc\" || exit 1; \
+        let mount = "mount -t proc proc \"$1/proc\" && mount -t devpts devpts \"$1/dev/pts\" || exit 1; \
                      root=$1; shift; exec chroot \"$root\" \"$@\"";
         Run::new("unshare")
             .args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", mount, "sh"])
@@ -187,7 +187,9 @@ impl System {
                 let steady = !UNSTEADY.iter().any(|start| {
                     name == *start || name.strip_prefix(start).is_some_and(|r| r.starts_with('/'))
                 });
-                let ours = name.contains("neuron") && !name.starts_with("/var/log");
+                // But what man keeps of pages that were read is man's.
+                let other = ["/var/log", "/var/cache/man"];
+                let ours = name.contains("neuron") && !other.iter().any(|o| name.starts_with(o));
                 if entry.file_type()?.is_dir() && !name.starts_with("/packages") {
                     open.push(path);
                 }
