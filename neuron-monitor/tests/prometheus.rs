@@ -95,6 +95,28 @@ fn busy_lab(kind: &'static str) -> (Lab, support::Worker) {
 }
 
 #[test]
+fn the_service_manager_is_told() {
+    let lab = Lab::new("trn1.2xlarge");
+    let path = lab.dir.path().join("notify");
+    let socket = std::os::unix::net::UnixDatagram::bind(&path).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let mut command = lab.command(&["prometheus", "--port", "0"]);
+    command.env("NOTIFY_SOCKET", &path);
+    let mut exporter = Exporter::of(command);
+    let receive = || {
+        let mut buffer = [0; 256];
+        let length = socket.recv(&mut buffer).unwrap();
+        String::from_utf8(buffer[..length].to_vec()).unwrap()
+    };
+    let ready = format!("READY=1\nSTATUS=listening on 127.0.0.1:{}", exporter.port);
+    assert_eq!(receive(), ready);
+    let pid = exporter.child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    assert_eq!(receive(), "STOPPING=1");
+    assert!(exporter.child.wait().unwrap().success());
+}
+
+#[test]
 fn a_busy_machine_in_both_formats() {
     let (lab, worker) = busy_lab("trn2.3xlarge");
     let exporter = Exporter::of_lab(&lab, &["--period", "100ms", "--each-vcpu"]);

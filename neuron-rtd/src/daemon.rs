@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
+use neuron_core::cli::{notify_service_manager, watchdog_period};
 use neuron_core::sim::Sim;
 use neuron_core::source::Spec;
 use rtd_runtime::{Failure, Level, Runtime};
@@ -18,7 +19,6 @@ use crate::args::Args;
 use crate::config::Config;
 use crate::devices::{self, Named};
 use crate::log::Log;
-use crate::notify;
 use crate::service::Shared;
 use crate::transport::{Endpoint, Listener};
 use signals::{Event, Signals};
@@ -148,7 +148,7 @@ impl Plan {
         let server = self.server(shared, health_service, listener, ending)?;
         let text = format!("Server listening on {endpoint}");
         self.say(Level::Info, "NRTD:RunServer", &text);
-        notify::send(&format!("READY=1\nSTATUS=listening on {endpoint}"));
+        notify_service_manager(&format!("READY=1\nSTATUS=listening on {endpoint}"));
         let watchdog = tokio::spawn(pat());
         let mut server = tokio::spawn(server);
         let broken = loop {
@@ -163,7 +163,7 @@ impl Plan {
             }
         };
         watchdog.abort();
-        notify::send("STOPPING=1");
+        notify_service_manager("STOPPING=1");
         for name in names {
             health.set_service_status(name, tonic_health::ServingStatus::NotServing).await;
         }
@@ -206,9 +206,9 @@ impl Plan {
 
 /// Tells the service manager that the daemon lives.
 async fn pat() {
-    if let Some(interval) = notify::watchdog() {
+    if let Some(interval) = watchdog_period() {
         loop {
-            notify::send("WATCHDOG=1");
+            notify_service_manager("WATCHDOG=1");
             tokio::time::sleep(interval).await;
         }
     }

@@ -12,7 +12,6 @@ mod config;
 mod daemon;
 mod devices;
 mod log;
-mod notify;
 mod service;
 mod transport;
 

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use crate::cargo_tool;
+
 /// The version that is known to work with the pinned toolchain.
 const CARGO_FUZZ: &str = "0.13.2";
 
@@ -20,7 +22,12 @@ const CARGO_FUZZ: &str = "0.13.2";
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Target to run, `all` for each in turn, `list` for their names
-    target: String,
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    target: Option<String>,
+
+    /// Each target in turn
+    #[arg(long)]
+    all: bool,
 
     /// How long each target runs: 90s, 10m, 2h
     #[arg(long = "for", value_name = "TIME", value_parser = time, default_value = "10m")]
@@ -58,17 +65,18 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let program = build(root)?;
     let known = Command::new(&program).env("FUZZ_TARGET", "list").output()?;
     let known = String::from_utf8(known.stdout)?;
-    if options.target == "list" {
+    let target = options.target.as_deref().unwrap_or("all");
+    if target == "list" {
         use std::io::Write as _;
         std::io::stdout().write_all(known.as_bytes())?;
         return Ok(());
     }
     let wanted: Vec<&str> =
-        known.lines().filter(|name| options.target == "all" || options.target == *name).collect();
+        known.lines().filter(|name| target == "all" || target == *name).collect();
     ensure!(
         !wanted.is_empty(),
         "no fuzz target {:?}; there are: {}",
-        options.target,
+        target,
         known.lines().collect::<Vec<_>>().join(", ")
     );
     for name in wanted {
@@ -77,27 +85,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The tool, installed when it is missing or of another version.
-fn tool(root: &Path) -> Result<PathBuf> {
-    let home = root.join("target/tools");
-    let tool = home.join("bin/cargo-fuzz");
-    let version = Command::new(&tool).args(["fuzz", "--version"]).output();
-    let found = version.is_ok_and(|out| {
-        String::from_utf8_lossy(&out.stdout).split_whitespace().any(|word| word == CARGO_FUZZ)
-    });
-    if !found {
-        let mut install = Command::new(env!("CARGO"));
-        install.args(["install", "cargo-fuzz", "--locked", "--force", "--version", CARGO_FUZZ]);
-        install.arg("--root").arg(&home).arg("--target-dir").arg(home.join("build"));
-        succeed(&mut install)?;
-    }
-    Ok(tool)
-}
-
 /// The program with all targets.
 fn build(root: &Path) -> Result<PathBuf> {
     let target = root.join("target/fuzz");
-    let mut build = Command::new(tool(root)?);
+    let mut build =
+        Command::new(cargo_tool::installed("cargo-fuzz", CARGO_FUZZ, &["fuzz", "--version"])?);
     build
         .current_dir(root.join("neuron-core/fuzz"))
         // Coverage needs flags that a stable compiler refuses otherwise.

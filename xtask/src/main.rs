@@ -6,14 +6,17 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod cargo_tool;
 mod check;
 mod demo;
+mod dist;
 mod elf;
 mod fuzz;
 mod generated;
 mod metric_page;
 mod models;
 mod packages;
+mod python;
 mod run;
 mod stages;
 mod static_libc;
@@ -45,18 +48,18 @@ enum Command {
     Gen,
     /// Build neuron-ls with a static libc and prove that it needs nothing.
     Static,
-    /// Run neuron-ls on simulated instances and on a recorded tree.
-    Demo,
+    /// Show the whole system at work on a simulated instance.
+    Demo(demo::Options),
     /// Build the Device Viewer, which the next build of neuron-profile takes in.
     Web(web::Options),
     /// Write the sample models, with their weights.
     Models(models::Options),
-    /// Measure the tools against their peers.
-    #[command(subcommand)]
-    Bench(bench::Bench),
-    /// Run a tool for long and watch what it needs.
-    #[command(subcommand)]
-    Soak(bench::Soak),
+    /// Make the packages: .deb, .rpm, checksums, bill of materials.
+    Dist(dist::Options),
+    /// Measure the tools against their peers; all of them if none is named.
+    Bench(bench::Benches),
+    /// Run a tool for long and watch what it needs; all of them if none is named.
+    Soak(bench::Soaks),
     /// Run a fuzz target of neuron-core.
     Fuzz(fuzz::Options),
 }
@@ -71,9 +74,10 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(),
         Command::Gen => generated::write(),
         Command::Static => static_libc::run(),
-        Command::Demo => demo::run(),
+        Command::Demo(options) => demo::run(&options),
         Command::Web(options) => web::run(&options),
         Command::Models(options) => models::run(&options),
+        Command::Dist(options) => dist::run(&options),
         Command::Bench(bench) => bench::run(&bench),
         Command::Soak(soak) => bench::soak(&soak),
         Command::Fuzz(options) => fuzz::run(&options),

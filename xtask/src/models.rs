@@ -48,6 +48,26 @@ pub(crate) fn write_all(dir: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Writes one model with its arrays.
+pub(crate) fn write_sample(dir: &Path, name: &str) -> Result<PathBuf> {
+    write(dir, &sample(name)?)
+}
+
+/// Writes the NEFF of one model, without its arrays; returns its path.
+pub(crate) fn write_neff(dir: &Path, name: &str) -> Result<PathBuf> {
+    let path = dir.join(format!("{name}.neff"));
+    whole(&path, &sample(name)?.built.bytes)?;
+    Ok(path)
+}
+
+fn sample(name: &str) -> Result<Sample> {
+    let (_, make) = SAMPLES
+        .iter()
+        .find(|(known, _)| *known == name)
+        .with_context(|| format!("there is no sample model {name}"))?;
+    make().with_context(|| format!("cannot build {name}"))
+}
+
 /// Writes one model; returns the path of its NEFF.
 fn write(dir: &Path, sample: &Sample) -> Result<PathBuf> {
     let arrays = dir.join(sample.name);

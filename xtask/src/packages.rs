@@ -95,6 +95,54 @@ pub(crate) const PACKAGES: &[Package] = &[
         users: &["the Device Viewer in a browser"],
     },
     Package {
+        name: "systemd",
+        proof: &["systemd-analyze", "--version"],
+        wanted_by: "tests",
+        users: &["the units of systemd"],
+    },
+    Package {
+        name: "groff",
+        proof: &["groff", "--version"],
+        wanted_by: "tests",
+        users: &["warnings of man pages"],
+    },
+    Package {
+        name: "debootstrap",
+        proof: &["debootstrap", "--version"],
+        wanted_by: "dist",
+        users: &["the packages on a fresh Debian"],
+    },
+    Package {
+        name: "systemd-container",
+        proof: &["systemd-nspawn", "--version"],
+        wanted_by: "dist",
+        users: &["the services on a fresh Debian"],
+    },
+    Package {
+        name: "lintian",
+        proof: &["lintian", "--version"],
+        wanted_by: "dist",
+        users: &["lintian"],
+    },
+    Package {
+        name: "rpm",
+        proof: &["rpm", "--version"],
+        wanted_by: "dist",
+        users: &["the rpm on a system"],
+    },
+    Package {
+        name: "rpmlint",
+        proof: &["rpmlint", "--version"],
+        wanted_by: "dist",
+        users: &["rpmlint"],
+    },
+    Package {
+        name: "python3-venv",
+        proof: &["python3", "-c", "import venv, ensurepip"],
+        wanted_by: "dist",
+        users: &["schemas of the bill of materials and of Kubernetes"],
+    },
+    Package {
         name: "htop",
         proof: &["htop", "--version"],
         wanted_by: "bench top",
@@ -175,7 +223,8 @@ mod tests {
             assert!(!package.proof.is_empty(), "{package:?}");
             assert!(!package.users.is_empty(), "{package:?}");
             assert!(
-                ["tests", "bench ls", "bench monitor", "bench top"].contains(&package.wanted_by),
+                ["tests", "dist", "bench ls", "bench monitor", "bench top"]
+                    .contains(&package.wanted_by),
                 "{package:?}"
             );
         }

@@ -8,14 +8,15 @@ use std::collections::BTreeSet;
 use anyhow::{Context as _, Result};
 use clap::Args;
 
-use crate::run::{Run, Stream, root, say, target_dir};
+use crate::run::{Run, Stream, say, target_dir};
 use crate::stages::Stages;
-use crate::{check, packages, static_libc, web};
+use crate::{check, dist, packages, static_libc, web};
 
 /// Flags of `cargo xtask test`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Also run what takes long: a minute of each fuzz target, a simulated day, the static build.
+    /// Also run what takes long: a minute of each fuzz target, a simulated day, the static build,
+    /// the packages on a fresh Debian (as root).
     #[arg(long)]
     full: bool,
     /// Install missing system packages with apt-get; as root this is the default.
@@ -38,6 +39,13 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     // First, since every later build takes the viewer in.
     let viewer = web::can_build() && stages.run("viewer", || web::build(true));
     check::add_stages(&mut stages);
+    let has = |tool: &str| !missing.iter().any(|package| package.tool() == tool);
+    if has("systemd-analyze") {
+        stages.run("units", dist::units_are_sound);
+    }
+    if has("groff") {
+        stages.run("man pages", dist::man_pages_are_clean);
+    }
     // With the tests, and as they are built, so that large dependencies are built once.
     let all = ["--workspace", "--all-features", "--bins", "--tests"];
     let built = stages.run("build", || Run::cargo("build").args(all).run());
@@ -54,8 +62,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
             let run = Run::cargo("test").args(["--doc", "--workspace", "--all-features"]);
             with_env(run).each_line(Stream::Out, |line| counts.add_libtest(line))
         });
-        let chromium = !missing.iter().any(|package| package.tool() == "chromium");
-        if viewer && chromium {
+        if viewer && has("chromium") {
             stages.run("viewer in a browser", web::test_in_browser);
         }
     }
@@ -79,15 +86,12 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 /// The longer work of `--full`, one line each.
 fn add_long_stages(stages: &mut Stages) {
     stages.run("static libc", static_libc::run);
-    stages.run("a day of neuron-monitor", || {
-        let test = ["--quiet", "-p", "neuron-monitor", "--lib", "hours_of_operation"];
-        Run::cargo("test").args(test).env("NEURON_TESTS_HOURS", "24").run()
-    });
-    if root().join("xtask/src/fuzz.rs").exists() {
-        stages.run("fuzz", || {
-            Run::new(std::env::current_exe()?).args(["fuzz", "all", "--for", "60s"]).run()
-        });
-    }
+    stages.run("packages", dist::verify_quickly);
+    let again = |args: &'static [&str]| {
+        anyhow::Ok(Run::new(std::env::current_exe()?).args(args.iter().copied()))
+    };
+    stages.run("a day of neuron-monitor", || again(&["soak", "monitor"])?.run());
+    stages.run("fuzz", || again(&["fuzz", "--all", "--for", "60s"])?.run());
 }
 
 fn tests(with_env: impl Fn(Run) -> Run, counts: &mut Counts) -> Result<()> {

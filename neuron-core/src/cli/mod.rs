@@ -10,6 +10,7 @@ mod duration;
 mod exit;
 mod output;
 mod report;
+mod service_manager;
 mod terminal;
 mod time;
 
@@ -19,5 +20,6 @@ pub use duration::{DURATION_HELP, parse_duration};
 pub use exit::Exit;
 pub use output::{Output, reader_gone};
 pub use report::{complain, no_devices};
+pub use service_manager::{notify_service_manager, watchdog_period};
 pub use terminal::width_of;
 pub use time::rfc3339;

@@ -242,10 +242,13 @@ pub(crate) fn run(args: &PrometheusArgs, source: &str) -> Result<Exit, String> {
         .map_err(|error| format!("cannot start: {}", io_reason(&error)))?;
     let protocol = if args.cert_file.is_some() { "HTTPS" } else { "HTTP" };
     announce(&format!("Running {protocol} prometheus server at port {port}\n"));
-    match monitor {
+    cli::notify_service_manager(&format!("READY=1\nSTATUS=listening on {}:{port}", args.listen));
+    let ended = match monitor {
         None => from_stdin(args, &board),
         Some(monitor) => from_monitor(monitor, args, &board),
-    }
+    };
+    cli::notify_service_manager("STOPPING=1");
+    ended
 }
 
 /// The original's line. Whoever does not read it misses nothing.

@@ -12,6 +12,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
+use super::bar::{Good::AtMost, judge};
 use super::stats::{bootstrap_95, median, percentile};
 use crate::packages;
 use crate::run::{Run, say, target_dir};
@@ -125,6 +126,7 @@ fn report(our_name: &str, peer_name: &str, ours: &[f64], peer: &[f64]) {
     say(&line(our_name, ours));
     say(&line(peer_name, peer));
     say(&format!("  ratio {:.3} (95 % interval {low:.3} to {high:.3})", median(&ratios)));
+    judge(&format!("{our_name} to {peer_name}, wall time"), median(&ratios), AtMost, 1.0);
 }
 
 #[cfg(test)]

@@ -1,19 +1,30 @@
 //! `cargo xtask bench`: the tools against their peers, and what they weigh.
 
+mod bar;
+mod formats;
 mod ls;
 mod monitor;
 mod npu;
 mod profile;
-mod python;
 mod rtd;
 mod stats;
+mod table;
 mod top;
 mod viewer;
 
 use anyhow::Result;
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 
-use crate::run::Run;
+/// Flags of `cargo xtask bench`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Benches {
+    /// Keep the table as xtask/RESULTS.md.
+    #[arg(long)]
+    write: bool,
+    #[command(subcommand)]
+    one: Option<Bench>,
+}
 
 /// What is measured.
 #[derive(Debug, Subcommand)]
@@ -36,15 +47,25 @@ pub(crate) enum Bench {
     Rtd(rtd::Options),
 }
 
-/// What is run for long.
+/// Flags of `cargo xtask soak`.
+#[derive(Debug, Args)]
+pub(crate) struct Soaks {
+    #[command(subcommand)]
+    one: Option<Soak>,
+}
+
+/// What is run for long; all of it if nothing is named.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Soak {
     /// The runtime daemon: nothing is lost and memory stays.
     Rtd(rtd::SoakOptions),
+    /// A day of neuron-monitor in simulated time: memory and descriptors stay.
+    Monitor,
 }
 
-/// Runs one bench.
-pub(crate) fn run(bench: &Bench) -> Result<()> {
+/// Runs one bench, or all of them and prints their table.
+pub(crate) fn run(benches: &Benches) -> Result<()> {
+    let Some(bench) = &benches.one else { return table::run(benches.write) };
     match bench {
         Bench::Ls(options) => ls::run(options),
         Bench::Monitor(options) => monitor::run(options),
@@ -53,17 +74,19 @@ pub(crate) fn run(bench: &Bench) -> Result<()> {
         Bench::Rtd(options) => rtd::run(options),
         Bench::Top(options) => top::run(options),
         Bench::Viewer(options) => viewer::run(options),
-        Bench::Formats => {
-            let core = ["-p", "neuron-core", "--features", "neff,ntff,isa,sources", "--benches"];
-            Run::cargo("bench").args(core).run()?;
-            Run::cargo("bench").args(["-p", "neuron-profile", "--benches"]).run()
-        }
+        Bench::Formats => formats::run(),
     }
 }
 
-/// Runs one soak.
-pub(crate) fn soak(soak: &Soak) -> Result<()> {
-    match soak {
-        Soak::Rtd(options) => rtd::soak(options),
+/// Runs one soak, or all of them.
+pub(crate) fn soak(soaks: &Soaks) -> Result<()> {
+    match &soaks.one {
+        Some(Soak::Rtd(options)) => rtd::soak(options),
+        Some(Soak::Monitor) => monitor::soak(),
+        None => {
+            let rtd = rtd::soak(&rtd::SoakOptions::default());
+            monitor::soak()?;
+            rtd
+        }
     }
 }

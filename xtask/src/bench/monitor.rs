@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::Args;
 
+use super::bar::{Good::AtMost, judge};
 use super::stats::{median, percentile};
 use crate::packages;
 use crate::run::{Run, say, target_dir};
@@ -269,16 +270,17 @@ fn scrapes(options: &Options, binary: &Path, instance: &str, dir: &Path, peer: b
          {:>9} {:>9} {:>9}",
         options.scrapes, "exporter", "series", "ms CPU", "MiB", "us/series", "ms median", "ms p90"
     ));
+    let of = |what: &str| format!("{instance}, {what}");
     let our_cost = ours.row("neuron-monitor")?;
     if let Some(theirs) = &theirs {
         let ratio = our_cost / theirs.row("prometheus-node-exporter")?;
-        judge(&format!("CPU per series {ratio:.3} of the peer's"), ratio <= SHARE, SHARE);
+        judge(&of("CPU per series, share of the peer's"), ratio, AtMost, SHARE);
     }
     let resident = ours.child.resident()?;
-    judge(&format!("resident {resident:.1} MiB"), resident <= RESIDENT_MIB, RESIDENT_MIB);
+    judge(&of("resident, MiB"), resident, AtMost, RESIDENT_MIB);
     if instance == "trn1.2xlarge" {
         let took = median(&ours.times);
-        judge(&format!("scrape {took:.3} ms"), took < SCRAPE_MS, SCRAPE_MS);
+        judge(&of("scrape, ms"), took, AtMost, SCRAPE_MS);
     }
     Ok(())
 }
@@ -297,15 +299,12 @@ fn stream(options: &Options, binary: &Path, instance: &str, dir: &Path) -> Resul
     drop(child);
     let records = reader.join().unwrap_or(0);
     say(&format!("\nstream at 10 ms: {:.1} records a second", records as f64 / seconds));
-    judge(
-        &format!("{:.2} % of one core", share * 100.0),
-        share < STREAM_SHARE,
-        STREAM_SHARE * 100.0,
-    );
+    judge("stream at 10 ms, % of one core", share * 100.0, AtMost, STREAM_SHARE * 100.0);
     Ok(())
 }
 
-fn judge(what: &str, met: bool, target: f64) {
-    let word = if met { "met" } else { "MISSED" };
-    say(&format!("  {what}: target {target}, {word}"));
+/// A day in simulated time, as a test that watches memory and descriptors.
+pub(super) fn soak() -> Result<()> {
+    let test = ["--quiet", "-p", "neuron-monitor", "--lib", "hours_of_operation"];
+    Run::cargo("test").args(test).env("NEURON_TESTS_HOURS", "24").run()
 }

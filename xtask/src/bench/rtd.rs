@@ -5,7 +5,7 @@
 use anyhow::Result;
 use clap::Args;
 
-use super::python;
+use crate::python;
 use crate::run::Run;
 
 /// Flags of `cargo xtask bench rtd`.
@@ -28,6 +28,12 @@ pub(crate) struct SoakOptions {
     /// Most seconds; what was reached by then is told.
     #[arg(long, default_value_t = 1200, value_parser = clap::value_parser!(u64).range(1..=1200))]
     seconds: u64,
+}
+
+impl Default for SoakOptions {
+    fn default() -> Self {
+        Self { inferences: 1_000_000, seconds: 1200 }
+    }
 }
 
 /// What the Python peer needs.

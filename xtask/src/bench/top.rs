@@ -18,6 +18,7 @@ use clap::Args;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
+use super::bar::{Good::AtMost, judge};
 use super::stats::{median, percentile};
 use crate::packages;
 use crate::run::{Run, say, target_dir};
@@ -207,11 +208,11 @@ fn cost(options: &Options, top: &Path, env: &[(&str, &str)]) -> Result<()> {
         }
     }
     let Some((ours, peers)) = shares.split_first() else { bail!("nothing was measured") };
-    judge(&format!("{ours:.3} % of one core"), *ours < SHARE, SHARE);
+    judge("% of one core", *ours, AtMost, SHARE);
     if let Some(htop) = peers.first() {
-        judge(&format!("{:.2} of htop's time", ours / htop), ours <= htop, 1.0);
+        judge("processor time, share of htop's", ours / htop, AtMost, 1.0);
     }
-    judge(&format!("resident {resident:.2} MiB"), resident < RESIDENT_MIB, RESIDENT_MIB);
+    judge("resident, MiB", resident, AtMost, RESIDENT_MIB);
     Ok(())
 }
 
@@ -246,11 +247,6 @@ fn answers(name: &str, shown: &Shown, keys: u32) -> Result<()> {
     }
     let (middle, most) = (median(&times), percentile(&times, 0.99));
     say(&format!("{name}: median {middle:.2}, p99 {most:.2}"));
-    judge(&format!("{most:.2} ms at the 99th of 100"), most < ANSWER_MS, ANSWER_MS);
+    judge(&format!("{name}: answer to a key, p99, ms"), most, AtMost, ANSWER_MS);
     Ok(())
-}
-
-fn judge(what: &str, met: bool, target: f64) {
-    let word = if met { "met" } else { "MISSED" };
-    say(&format!("  {what}: target {target}, {word}"));
 }

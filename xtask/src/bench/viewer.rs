@@ -14,6 +14,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use serde_json::Value;
 
+use super::bar::{Good, judge};
 use super::profile::{CAPTURE, tool};
 use crate::run::{Run, root, say, target_dir};
 use crate::web;
@@ -87,10 +88,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             say(&format!("  {name:32} not told"));
             continue;
         };
-        let met = if *more { value >= *goal } else { value <= *goal };
-        let (word, verdict) =
-            (if *more { "at least" } else { "at most" }, if met { "met" } else { "MISSED" });
-        say(&format!("  {name:32} {value:14.2}  {word} {goal}: {verdict}"));
+        judge(name, value, if *more { Good::AtLeast } else { Good::AtMost }, *goal);
     }
     Ok(())
 }

@@ -9,10 +9,12 @@ use crate::packages::PACKAGES;
 /// The top level, apart from names that start with a dot.
 const TOP_LEVEL: &[&str] = &[
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "Cargo.lock",
     "Cargo.toml",
     "LICENSE",
     "README.md",
+    "SECURITY.md",
     "neuron-core/",
     "neuron-ls/",
     "neuron-monitor/",

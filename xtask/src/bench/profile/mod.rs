@@ -13,7 +13,8 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use serde_json::Value;
 
-use super::python;
+use super::bar::{Good, judge};
+use crate::python;
 use crate::run::{Run, root, say, target_dir};
 
 const PEER: &str = include_str!("peer.py");
@@ -119,7 +120,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         let made = step(&[Path::new("make"), &capture, Path::new(&events), &trace])?;
         say(&format!("  trace: {} events, {} bytes", made["events"], made["bytes"]));
         let rows = step(&[Path::new("rows"), &neff, &trace])?;
-        figure("engine alone, events/s of CPU", &rows["events_per_cpu_second"], "");
+        figure("engine alone, events/s of CPU", &rows["events_per_cpu_second"]);
         let stored = step(&[Path::new("ingest"), &neff, &trace, &data])?;
         goals(&INGEST, &stored, millions);
         std::fs::remove_file(&trace)?;
@@ -147,20 +148,20 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 fn goals(list: &[Goal], of: &Value, millions: u64) {
     for goal in list {
         let value = of[goal.key].as_f64().unwrap_or(0.0);
-        let most = goal.most.iter().find(|(size, _)| millions <= *size);
-        let verdict = most.map_or_else(String::new, |(_, most)| {
-            let met = if goal.floor { value >= *most } else { value <= *most };
-            let word = if goal.floor { "at least" } else { "at most" };
-            format!("{word} {most}: {}", if met { "met" } else { "MISSED" })
-        });
-        figure(goal.name, &of[goal.key], &verdict);
+        match goal.most.iter().find(|(size, _)| millions <= *size) {
+            Some((_, bar)) => {
+                let good = if goal.floor { Good::AtLeast } else { Good::AtMost };
+                judge(&format!("{millions} million events, {}", goal.name), value, good, *bar);
+            }
+            None => figure(goal.name, &of[goal.key]),
+        }
     }
 }
 
-fn figure(name: &str, value: &Value, verdict: &str) {
+fn figure(name: &str, value: &Value) {
     let value = value.as_f64().unwrap_or(0.0);
     let digits = if value >= 1000.0 { 0 } else { 2 };
-    say(&format!("  {name:32} {value:14.digits$}  {verdict}"));
+    say(&format!("  {name:32} {value:14.digits$}"));
 }
 
 /// Builds the steps and returns where they are.

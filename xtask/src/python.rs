@@ -8,8 +8,8 @@ use crate::run::{Run, say, target_dir};
 
 /// The Python that has these packages, made when it is missing; `None` with a
 /// line that says so when it cannot be had. `imports` is what must work.
-pub(super) fn with(bench: &str, packages: &[&str], imports: &str) -> Result<Option<PathBuf>> {
-    let folder = target_dir()?.join(bench).join(packages.join("-").replace("==", "-"));
+pub(crate) fn with(folder: &str, packages: &[&str], imports: &str) -> Result<Option<PathBuf>> {
+    let folder = target_dir()?.join(folder).join(packages.join("-").replace("==", "-"));
     let python = folder.join("bin/python");
     let works = |python: &Path| Run::new(python).args(["-c", imports]).succeeds();
     if !works(&python) {

@@ -6,7 +6,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
 /// Sends a state such as `READY=1`; nothing where nobody asked for it.
-pub(crate) fn send(state: &str) {
+pub fn notify_service_manager(state: &str) {
     let Some(path) = std::env::var_os("NOTIFY_SOCKET") else { return };
     let address = match path.as_bytes().strip_prefix(b"@") {
         Some(name) => SocketAddr::from_abstract_name(name),
@@ -19,7 +19,7 @@ pub(crate) fn send(state: &str) {
 }
 
 /// How often the manager wants to hear from this process: half of its limit.
-pub(crate) fn watchdog() -> Option<Duration> {
+pub fn watchdog_period() -> Option<Duration> {
     let micros: u64 = std::env::var("WATCHDOG_USEC").ok()?.parse().ok()?;
     let ours = std::env::var("WATCHDOG_PID").ok();
     if ours.is_some_and(|pid| pid != std::process::id().to_string()) {
