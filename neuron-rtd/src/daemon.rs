@@ -1,52 +1,36 @@
 //! The daemon: start-up, signals, drain (neuron-rtd.md §2.8, §2.9).
 
-use std::path::{Path, PathBuf};
-use std::pin::Pin;
+mod server;
+mod signals;
+mod start;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use neuron_core::cli::{notify_service_manager, watchdog_period};
-use neuron_core::instance::InstanceType;
-use neuron_core::sim::{Places, Sim};
+use neuron_core::sim::Sim;
 use neuron_core::source::Spec;
-use rtd_api::nmgr_ext_v1_server::NmgrExtV1Server;
-use rtd_api::nmgr_session_manager_server::NmgrSessionManagerServer;
-use rtd_api::nmgr_stream_server::NmgrStreamServer;
-use rtd_api::nmgr_v1_server::NmgrV1Server;
-use rtd_runtime::{Code, Cores, Failure, Level, Nrt, Runtime, SimHost, Software};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use rtd_runtime::{Failure, Level, Runtime};
 use tokio::sync::{mpsc, watch};
-use tonic::transport::Server;
 
 use crate::args::Args;
 use crate::config::Config;
 use crate::devices::{self, Named};
 use crate::log::Log;
-use crate::service::{Service, Shared};
+use crate::service::Shared;
 use crate::transport::{Endpoint, Listener};
+use signals::{Event, Signals};
+use start::{choose, cores};
 
 /// Where files of the original are; `NEURON_RTD_ROOT` puts a folder before it.
 const CONFIG: &str = "opt/aws/neuron/config/neuron-rtd.config";
 const INSTANCES: &str = "opt/aws/neuron/bin";
 const MAP: &str = "run/infa-map.json";
 
-/// Flow-control windows: large enough that an input of some MiB is not held up.
-const STREAM_WINDOW: u32 = 4 << 20;
-const CONNECTION_WINDOW: u32 = 16 << 20;
-
-/// Calls of one connection at a time: a client may wait for every inference of
-/// a model with the deepest queue, and post more meanwhile.
-const MOST_CALLS: u32 = 4096;
-
-/// Calls of one connection that were given up before they were looked at.
-const MOST_RESETS: usize = 2 * MOST_CALLS as usize;
-
 /// How long the end waits for clients to read their last answers.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
-
-/// The server at work.
-type Serving = Pin<Box<dyn Future<Output = Result<(), tonic::transport::Error>> + Send>>;
 
 /// Everything that was decided before the start.
 #[derive(Debug)]
@@ -109,92 +93,6 @@ impl Plan {
 
     fn say(&self, level: Level, place: &str, text: &str) {
         self.log.line(level, place, text);
-    }
-
-    /// Gets the devices, several times if need be.
-    fn runtime(&self) -> Result<(Runtime, Option<Sim>), Failure> {
-        const PLACE: &str = "NRTD:nrtd_main";
-        let mut last = Failure::new(Code::HwError, PLACE, "no attempt was made");
-        for attempt in 1..=self.config.init_attempts {
-            match self.attempt() {
-                Ok(ready) => return Ok(ready),
-                Err(failure) => {
-                    for line in failure.lines() {
-                        self.log.body(Level::Error, line);
-                    }
-                    let code = failure.code.number();
-                    let text = format!("Failed to initialize devices, error:{code}");
-                    self.say(Level::Error, "NRTD:InitTongas", &text);
-                    let text = format!("Failed to initialize devices: , attempt: {attempt}");
-                    self.say(Level::Error, PLACE, &text);
-                    last = failure;
-                }
-            }
-            if attempt < self.config.init_attempts {
-                std::thread::sleep(Duration::from_secs(1));
-            }
-        }
-        // §1.4: every call is answered with this code then
-        last.code = Code::HwError;
-        Err(last.then(PLACE, "the daemon has no devices; see its log and start it anew"))
-    }
-
-    fn attempt(&self) -> Result<(Runtime, Option<Sim>), Failure> {
-        const PLACE: &str = "NMGR:kmgr_init_mlas";
-        let spec = match &self.spec {
-            Spec::Sim(spec) => spec,
-            Spec::Kernel => return Ok((self.on_libnrt()?, None)),
-            Spec::Root(_) | Spec::Replay { .. } => {
-                let text = "models run on --source kernel or --source sim:inf1.6xlarge";
-                return Err(
-                    Failure::new(Code::Invalid, PLACE, text).then(PLACE, "No devices specified")
-                );
-            }
-        };
-        let cores = cores(spec.kind, &self.devices, self.lnc)?;
-        let sim = Sim::open_or_create(&Places::from_env(), &spec.name, spec.kind)
-            .map_err(|error| Failure::new(Code::Fail, PLACE, error))?;
-        let bdf = |device: &u32| {
-            spec.kind.pci(*device).map_or_else(String::new, |pci| pci.bdf.to_string())
-        };
-        for device in cores.devices() {
-            let text = format!("Resetting {}", bdf(device));
-            self.say(Level::Info, "TDRV:reset_mla", &text);
-        }
-        let host = SimHost::attach(sim.clone(), &cores, "neuron-rtd")?;
-        for device in cores.devices() {
-            let chip = spec.kind.chip.device_name();
-            let text = format!("Initialized {chip}: {}", bdf(device));
-            self.say(Level::Info, "TDRV:tdrv_init_one_mla_phase2", &text);
-        }
-        let runtime = Runtime::new(
-            cores,
-            Box::new(Software::default()),
-            Box::new(host),
-            self.config.settings.clone(),
-            Arc::clone(&self.log) as Arc<dyn rtd_runtime::Journal>,
-        )?;
-        let text = format!(
-            "simulated instance {} ({}), {}",
-            sim.name(),
-            spec.kind.name,
-            runtime.backend_name()
-        );
-        self.say(Level::Info, "NRTD:nrtd_main", &text);
-        Ok((runtime, Some(sim)))
-    }
-
-    /// The devices of this machine, through libnrt.
-    fn on_libnrt(&self) -> Result<Runtime, Failure> {
-        let nrt = Nrt::open(self.libnrt.as_deref())?;
-        let cores = nrt.cores(&self.devices)?;
-        let text = format!("{} with {} cores, {}", nrt.kind().name, cores.count(), nrt.library());
-        let journal = Arc::clone(&self.log) as Arc<dyn rtd_runtime::Journal>;
-        // memory and counters of the devices are libnrt's own matter
-        let (host, settings) = (Box::new(()), self.config.settings.clone());
-        let runtime = Runtime::new(cores, Box::new(nrt), host, settings, journal)?;
-        self.say(Level::Info, "NRTD:nrtd_main", &text);
-        Ok(runtime)
     }
 
     /// Runs until a signal or a client ends it.
@@ -304,162 +202,6 @@ impl Plan {
         self.say(Level::Info, "NRTD:RunServer", "Server ended");
         result
     }
-
-    /// The server over all services; it ends when `ending` says so.
-    fn server(
-        &self,
-        shared: Shared,
-        health: tonic_health::pb::health_server::HealthServer<
-            impl tonic_health::pb::health_server::Health,
-        >,
-        listener: Listener,
-        mut ending: watch::Receiver<bool>,
-    ) -> Result<Serving, String> {
-        let service = Service(Arc::new(shared));
-        let most = self.config.max_message_bytes;
-        let reflection = || {
-            tonic_reflection::server::Builder::configure()
-                .register_encoded_file_descriptor_set(rtd_api::DESCRIPTORS)
-                .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-        };
-        let told = |error: tonic_reflection::server::Error| error.to_string();
-        let mut builder = Server::builder()
-            .initial_stream_window_size(STREAM_WINDOW)
-            .initial_connection_window_size(CONNECTION_WINDOW)
-            .max_concurrent_streams(MOST_CALLS)
-            // a client that gives up all of its calls at once, as with short
-            // deadlines, keeps its connection and with it its session
-            .http2_max_pending_accept_reset_streams(Some(MOST_RESETS));
-        if matches!(self.endpoint, Endpoint::Tcp(_)) {
-            // a dead peer of a Unix socket shows by itself
-            let interval = Duration::from_secs(self.config.keepalive_sec);
-            builder = builder.http2_keepalive_interval(Some(interval));
-        }
-        let router = builder
-            .add_service(
-                NmgrV1Server::new(service.clone())
-                    .max_decoding_message_size(most)
-                    .max_encoding_message_size(most),
-            )
-            .add_service(
-                NmgrStreamServer::new(service.clone())
-                    .max_decoding_message_size(most)
-                    .max_encoding_message_size(most),
-            )
-            .add_service(NmgrSessionManagerServer::new(service.clone()))
-            .add_service(NmgrExtV1Server::new(service))
-            .add_service(health)
-            .add_service(reflection().build_v1().map_err(told)?)
-            .add_service(reflection().build_v1alpha().map_err(told)?);
-        let (send, connections) = mpsc::channel(16);
-        let (log, mut accepting) = (Arc::clone(&self.log), ending.clone());
-        tokio::spawn(async move {
-            loop {
-                let connection = tokio::select! {
-                    connection = listener.accept() => connection,
-                    _ = accepting.wait_for(|ending| *ending) => return,
-                };
-                let text = format!("connection from {}", connection.peer());
-                log.line(Level::Debug, "NRTD:RunServer", &text);
-                if send.send(Ok::<_, std::io::Error>(connection)).await.is_err() {
-                    return;
-                }
-            }
-        });
-        let incoming = tokio_stream::wrappers::ReceiverStream::new(connections);
-        Ok(Box::pin(router.serve_with_incoming_shutdown(incoming, async move {
-            let _ = ending.wait_for(|ending| *ending).await;
-        })))
-    }
-
-    /// SIGHUP: the log level and the way to syslog can change.
-    fn reload(&self) {
-        const PLACE: &str = "NRTD:reload";
-        self.log.reopen();
-        match Config::read(&self.config_path.0, self.config_path.1) {
-            Ok((config, _)) => {
-                let level = self.level.unwrap_or(config.log_level);
-                self.log.set_level(level);
-                self.say(Level::Info, PLACE, &format!("log level {level}"));
-            }
-            Err(reason) => self.say(Level::Error, PLACE, &reason),
-        }
-    }
-
-    /// SIGUSR1: the state in the log.
-    fn dump(&self, runtime: &Result<Runtime, Failure>) {
-        const PLACE: &str = "NRTD:dump";
-        let runtime = match runtime {
-            Ok(runtime) => runtime,
-            Err(failure) => return self.say(Level::Info, PLACE, &failure.to_string()),
-        };
-        let (flying, waiting) = runtime.in_flight();
-        let text = format!(
-            "{} sessions, {} mappings, {flying} inferences in flight, {waiting} cookies",
-            runtime.sessions().len(),
-            runtime.maps()
-        );
-        self.say(Level::Info, PLACE, &text);
-        for group in runtime.groups() {
-            let seed = runtime.seed(group.id).map(|seed| format!(", seed {seed}"));
-            let text = format!("{group:?}{}", seed.unwrap_or_default());
-            self.say(Level::Info, PLACE, &text);
-        }
-        for model in runtime.models() {
-            let text = format!(
-                "model {} {:?} {:?}, NC {} x {}, session {}, {} in flight",
-                model.id,
-                model.name,
-                model.state,
-                model.first_core,
-                model.cores,
-                model.session,
-                model.in_flight
-            );
-            self.say(Level::Info, PLACE, &text);
-        }
-    }
-}
-
-/// Cores of these devices, of so many physical ones as the user says.
-fn cores(kind: &'static InstanceType, devices: &[u32], lnc: Option<u32>) -> Result<Cores, Failure> {
-    let cores = Cores::new(kind, devices)?;
-    match lnc {
-        // chips that have no choice ignore the variable, as neuron-ls does
-        Some(lnc) if kind.chip.default_lnc() > 1 => cores.with_lnc(lnc),
-        _ => Ok(cores),
-    }
-}
-
-/// The devices, by -t, by -i, by infa-map.json, or all.
-fn choose(
-    args: &Args,
-    instance: Option<Named>,
-    kind: Option<&InstanceType>,
-    map: &Path,
-    log: &Log,
-) -> Result<Vec<u32>, String> {
-    let Some(kind) = kind else {
-        // of this machine; whether they are connected is libnrt's matter
-        if !args.bdfs.is_empty() {
-            return devices::of_machine(&args.bdfs);
-        }
-        return Ok(instance.map_or_else(Vec::new, |named| named.devices));
-    };
-    if !args.bdfs.is_empty() {
-        return devices::by_bdf(kind, &args.bdfs);
-    }
-    if let Some(named) = instance {
-        return Ok(named.devices);
-    }
-    match devices::map(map)? {
-        Some(bdfs) => {
-            let text = "Using all the BDFs in the infa_map.json!";
-            log.line(Level::Info, "NRTD:ParseArguments", text);
-            devices::by_bdf(kind, &bdfs)
-        }
-        None => Ok(Vec::new()),
-    }
 }
 
 /// Tells the service manager that the daemon lives.
@@ -479,38 +221,4 @@ fn raise_file_limit() {
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     // fewer clients is all that follows
     let _ = setrlimit(Resource::Nofile, raised);
-}
-
-enum Event {
-    End,
-    Reload,
-    Dump,
-}
-
-struct Signals {
-    term: Signal,
-    int: Signal,
-    hup: Signal,
-    usr1: Signal,
-}
-
-impl Signals {
-    fn new() -> Result<Self, String> {
-        let on = |kind| signal(kind).map_err(|error| format!("cannot catch signals: {error}"));
-        Ok(Self {
-            term: on(SignalKind::terminate())?,
-            int: on(SignalKind::interrupt())?,
-            hup: on(SignalKind::hangup())?,
-            usr1: on(SignalKind::user_defined1())?,
-        })
-    }
-
-    async fn next(&mut self) -> Event {
-        tokio::select! {
-            _ = self.term.recv() => Event::End,
-            _ = self.int.recv() => Event::End,
-            _ = self.hup.recv() => Event::Reload,
-            _ = self.usr1.recv() => Event::Dump,
-        }
-    }
 }

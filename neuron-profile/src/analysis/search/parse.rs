@@ -359,8 +359,12 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_ends(query in "[ab=!~<>()/\"\\\\. ANDOR0-9ä]{0,60}") {
-            let _ = parse(&query);
+        fn what_is_wrong_has_a_place_in_any_text(query in "[ab=!~<>()/\"\\\\. ANDOR0-9ä]{0,60}") {
+            if let Err(error) = parse(&query) {
+                proptest::prop_assert!((1..=query.chars().count() + 1).contains(&error.at));
+                proptest::prop_assert!(!error.reason.is_empty());
+                proptest::prop_assert!(!error.to_string().contains('\n'));
+            }
         }
     }
 }

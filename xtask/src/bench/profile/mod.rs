@@ -1,6 +1,6 @@
 //! `cargo xtask bench profile`: the profile store on traces of 1 and 10 million
 //! events, with `--full` of 100 million too, beside polars and DuckDB over the
-//! same rows.
+//! same rows and xprof's streaming trace viewer over an XSpace of them.
 //!
 //! A trace is the execution of a real one many times over, each stretched by
 //! another factor and with other data (`neuron-profile/store/benches`). Each
@@ -19,10 +19,15 @@ use crate::run::{Run, root, say, target_dir};
 
 const PEER: &str = include_str!("peer.py");
 const PACKAGES: &[&str] = &["polars==2.1.0", "duckdb==2.0.0", "pyarrow==26.0.1"];
+const XPROF: &str = include_str!("xprof_peer.py");
+const XPROF_PACKAGES: &[&str] = &["xprof==2.24.2", "pyarrow==26.0.1"];
 
 /// The capture that is repeated: a real kernel with 4,000 instructions and
 /// 9,000 packets.
 pub(super) const CAPTURE: &str = "tests/fixtures/profiles/moe-dge";
+
+/// Millions of events up to which the peers take part: more does not fit their memory.
+const PEERS_MOST: u64 = 10;
 
 /// Flags of `cargo xtask bench profile`.
 #[derive(Debug, Args)]
@@ -92,9 +97,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     std::fs::create_dir_all(&folder)?;
     let capture = root().join(CAPTURE);
     let neff = capture.with_extension("neff");
-    let imports = "import polars, duckdb, pyarrow";
-    let python =
-        if options.no_peers { None } else { python::with("bench-profile", PACKAGES, imports)? };
+    let mut peers = Vec::new();
+    if !options.no_peers {
+        let imports = "import polars, duckdb, pyarrow";
+        peers.push((python::with("bench-profile", PACKAGES, imports)?, PEER));
+        let imports = "import xprof.convert.raw_to_tool_data, pyarrow";
+        peers.push((python::with("bench-xprof", XPROF_PACKAGES, imports)?, XPROF));
+    }
     let mut sizes = if options.sizes.is_empty() { vec![1, 10] } else { options.sizes.clone() };
     if options.full && !sizes.contains(&100) {
         sizes.push(100);
@@ -123,9 +132,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         let count = options.count.to_string();
         let read = step(&[Path::new("read"), &data, Path::new(&count)])?;
         goals(&READ, &read, millions);
-        if let (Some(python), true) = (&python, millions <= 10) {
+        for (python, script) in &peers {
+            let (Some(python), true) = (python, millions <= PEERS_MOST) else { continue };
             let profile = data.join("profiles").join(format!("n_{:040}", 1));
-            let peer = Run::new(python).args(["-c", PEER]).arg(profile.as_os_str());
+            let peer = Run::new(python).args(["-c", script]).args([&profile, &folder]);
             for line in peer.output()?.lines() {
                 say(&format!("  {line}"));
             }
