@@ -48,12 +48,18 @@ pub(crate) fn can_build() -> bool {
     Run::new("npm").arg("--version").succeeds()
 }
 
-/// `npm ci`, type check, unit tests, build.
-pub(crate) fn build(checked: bool) -> Result<()> {
+/// `npm ci`, where what is installed is not what the lock file asks for.
+pub(crate) fn install() -> Result<()> {
     ensure!(can_build(), "npm is missing: install Node.js 20.19 or later with npm");
     if !is_installed() {
         npm(&["ci", "--no-audit", "--no-fund"]).run()?;
     }
+    Ok(())
+}
+
+/// `npm ci`, type check, unit tests, build.
+pub(crate) fn build(checked: bool) -> Result<()> {
+    install()?;
     if checked {
         npm(&["run", "types"]).run()?;
         npm(&["test"]).run()?;

@@ -167,7 +167,7 @@ mod tests {
         assert_eq!((data.get_name().unwrap(), data.get_version().unwrap()), ("tool", "1.2.3"));
         assert_eq!(data.get_build_host().unwrap(), "localhost");
         let files = data.get_file_entries().unwrap();
-        let paths: Vec<_> = files.iter().map(|file| file.path().display().to_string()).collect();
+        let paths: Vec<_> = files.iter().map(|file| file.path.display().to_string()).collect();
         for path in ["/opt/aws/neuron/bin", "/etc/default/tool", "/usr/bin/tool"] {
             assert!(paths.contains(&path.to_owned()), "{path} in {paths:?}");
         }

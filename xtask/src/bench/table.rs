@@ -19,7 +19,7 @@ const BENCHES: &[(&str, &str)] = &[
     ("formats", "none"),
     ("npu", "NumPy, onnxruntime"),
     ("rtd", "bare tonic, Python grpcio"),
-    ("profile", "polars, DuckDB"),
+    ("profile", "polars, DuckDB, xprof"),
     ("viewer", "none"),
 ];
 

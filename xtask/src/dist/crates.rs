@@ -61,6 +61,8 @@ pub(super) fn parts(triple: &str) -> Result<(Vec<Part>, BTreeSet<String>)> {
     let lock = std::fs::read_to_string(web.join("package-lock.json"))?;
     parts.extend(of_npm(&serde_json::from_str(&lock)?, &web));
     parts.sort_by_key(Part::purl);
+    // npm may install the same part in two places.
+    parts.dedup_by_key(|part| part.purl());
     Ok((parts, direct))
 }
 

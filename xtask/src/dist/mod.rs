@@ -91,8 +91,10 @@ fn make(build: &Build) -> Result<Made> {
         }
         std::fs::create_dir_all(folder)?;
     }
-    if build.profile == "release" {
-        web::build(false)?;
+    // The licences of what the viewer carries lie in what npm installs.
+    match build.profile.as_str() {
+        "release" => web::build(false)?,
+        _ => web::install()?,
     }
     let (parts, direct) = crates::parts(&build.triple)?;
     made::write(&work.join("made"), &parts)?;
