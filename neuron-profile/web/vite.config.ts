@@ -15,8 +15,15 @@ export default defineConfig({
     // A data: URL would have to be allowed by the policy for nothing.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: { input: ["index.html", "tensorboard.html"] },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1500,
+  },
+  // The page for TensorBoard stands at any path: what it loads is beside it. So
+  // is what scripts and styles load, everywhere.
+  experimental: {
+    renderBuiltUrl: (_name, { hostId, hostType }) =>
+      hostType !== "html" || hostId.endsWith("tensorboard.html") ? { relative: true } : undefined,
   },
   server: {
     // The server looks at Host and Origin, so both are its own.

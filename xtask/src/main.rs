@@ -17,9 +17,11 @@ mod packages;
 mod run;
 mod stages;
 mod static_libc;
+mod tensorboard;
 mod test;
 mod tidy;
 mod web;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -49,6 +51,8 @@ enum Command {
     Demo,
     /// Build the Device Viewer, which the next build of neuron-profile takes in.
     Web(web::Options),
+    /// Build the wheel of the plug-in of TensorBoard.
+    Wheel(wheel::Options),
     /// Write the sample models, with their weights.
     Models(models::Options),
     /// Measure the tools against their peers.
@@ -73,6 +77,7 @@ fn main() -> ExitCode {
         Command::Static => static_libc::run(),
         Command::Demo => demo::run(),
         Command::Web(options) => web::run(&options),
+        Command::Wheel(options) => wheel::run(&options),
         Command::Models(options) => models::run(&options),
         Command::Bench(bench) => bench::run(&bench),
         Command::Soak(soak) => bench::soak(&soak),

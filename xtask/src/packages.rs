@@ -32,7 +32,7 @@ pub(crate) const PACKAGES: &[Package] = &[
         name: "python3-venv",
         proof: &["python3", "-c", "import venv, ensurepip"],
         wanted_by: "tests",
-        users: &["python_reads_what_we_write"],
+        users: &["python_reads_what_we_write", "the plug-in in TensorBoard"],
     },
     Package {
         name: "gcc",
@@ -50,7 +50,7 @@ pub(crate) const PACKAGES: &[Package] = &[
         name: "binutils",
         proof: &["nm", "--version"],
         wanted_by: "tests",
-        users: &["exactly_the_functions_of_the_headers_are_exported"],
+        users: &["exactly_the_functions_of_the_headers_are_exported", "the plug-in in TensorBoard"],
     },
     Package {
         name: "prometheus",
@@ -93,6 +93,12 @@ pub(crate) const PACKAGES: &[Package] = &[
         proof: &["chromium", "--version"],
         wanted_by: "tests",
         users: &["the Device Viewer in a browser"],
+    },
+    Package {
+        name: "python3-venv",
+        proof: &["python3", "-c", "import venv, ensurepip"],
+        wanted_by: "bench tensorboard",
+        users: &["TensorBoard and xprof"],
     },
     Package {
         name: "htop",
@@ -175,7 +181,8 @@ mod tests {
             assert!(!package.proof.is_empty(), "{package:?}");
             assert!(!package.users.is_empty(), "{package:?}");
             assert!(
-                ["tests", "bench ls", "bench monitor", "bench top"].contains(&package.wanted_by),
+                ["tests", "bench ls", "bench monitor", "bench tensorboard", "bench top"]
+                    .contains(&package.wanted_by),
                 "{package:?}"
             );
         }

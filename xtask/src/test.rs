@@ -10,6 +10,7 @@ use clap::Args;
 
 use crate::run::{Run, Stream, root, say, target_dir};
 use crate::stages::Stages;
+use crate::tensorboard::{self, Which};
 use crate::{check, packages, static_libc, web};
 
 /// Flags of `cargo xtask test`.
@@ -57,6 +58,12 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         let chromium = !missing.iter().any(|package| package.tool() == "chromium");
         if viewer && chromium {
             stages.run("viewer in a browser", web::test_in_browser);
+            if !missing.iter().any(|package| ["python3", "nm"].contains(&package.tool())) {
+                stages.run("TensorBoard", || tensorboard::test(Which::Newest));
+                if options.full {
+                    stages.run("oldest TensorBoard", || tensorboard::test(Which::Oldest));
+                }
+            }
         }
     }
     if options.full {

@@ -12,8 +12,8 @@ use tokio::sync::watch;
 use super::jobs::Jobs;
 use super::live::Live;
 use super::uploads::Uploads;
-use crate::tensorboard::prepare::Board;
 use crate::analysis::search::{Found, Where, find, parse};
+use crate::tensorboard::prepare::Board;
 
 /// How many are kept (our choice: a comparison has two, and a few ranks more).
 const MOST: usize = 16;

@@ -81,8 +81,7 @@ pub fn serve(
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.context("cannot make threads")?.block_on(async {
         let listener = UnixListener::bind(path);
-        let listener =
-            listener.with_context(|| format!("cannot listen on {}", path.display()))?;
+        let listener = listener.with_context(|| format!("cannot listen on {}", path.display()))?;
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
             .map_err(neuron_core::Error::io("protect", path))?;
         let _remove = Remove(path);

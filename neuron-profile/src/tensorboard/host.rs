@@ -83,9 +83,7 @@ pub fn timeline(profile: &Profile) -> Result<Timeline, Error> {
 
 /// Spans on their rows; those that overlap stand under each other.
 fn laid(process: i64, mut spans: Vec<Span>) -> Timeline {
-    spans.sort_by(|a, b| {
-        a.row.cmp(&b.row).then(a.start.cmp(&b.start)).then(b.end.cmp(&a.end))
-    });
+    spans.sort_by(|a, b| a.row.cmp(&b.row).then(a.start.cmp(&b.start)).then(b.end.cmp(&a.end)));
     let mut names: Vec<String> = Vec::new();
     let mut known: BTreeMap<String, u32> = BTreeMap::new();
     let mut rows: BTreeMap<Row, Vec<(u64, Vec<TimelineRow>)>> = BTreeMap::new();

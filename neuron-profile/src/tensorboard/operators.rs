@@ -34,7 +34,9 @@ const MEMBERS: usize = 64;
 
 /// Processes below the overview.
 const PARTS: [&str; 3] = ["Process Control", "Process Execution", "Process Data Transfer"];
-const [CONTROL, EXECUTION, TRANSFER]: [usize; 3] = [0, 1, 2];
+const CONTROL: usize = 0;
+const EXECUTION: usize = 1;
+const TRANSFER: usize = 2;
 
 /// Columns whose bytes make an instruction one that computes.
 const MEMORIES: [&str; 4] =
@@ -347,9 +349,15 @@ mod tests {
         Operator { path, hlo: hlo.to_owned() }
     }
 
-    fn drawn(operators: &[Operator], spans: &[(u64, u64, u32)], depth: usize) -> Vec<Vec<(String, u64, u64, String)>> {
-        let spans: Vec<Span> =
-            spans.iter().map(|(start, end, node)| Span { start: *start, end: *end, node: *node }).collect();
+    fn drawn(
+        operators: &[Operator],
+        spans: &[(u64, u64, u32)],
+        depth: usize,
+    ) -> Vec<Vec<(String, u64, u64, String)>> {
+        let spans: Vec<Span> = spans
+            .iter()
+            .map(|(start, end, node)| Span { start: *start, end: *end, node: *node })
+            .collect();
         let (mut names, mut lanes) = (Names::default(), Vec::new());
         part(operators, &spans, depth, "Process Execution", &mut names, &mut lanes);
         lanes
@@ -377,7 +385,10 @@ mod tests {
         let rows = drawn(&operators, &[(0, 10, 0), (20, 30, 1), (40, 50, 2)], 3);
         assert_eq!(names_of(&rows[0]), ["TestModel[model]", "input.projected.1"]);
         assert_eq!(rows[0][0].1..rows[0][0].2, 0..30);
-        assert_eq!(names_of(&rows[1]), ["Inner[inner]", "Tanh[t].projected.0", "input.projected.0"]);
+        assert_eq!(
+            names_of(&rows[1]),
+            ["Inner[inner]", "Tanh[t].projected.0", "input.projected.0"]
+        );
         assert_eq!(names_of(&rows[2]), ["Linear[l]", "Tanh[t]", "input"]);
         assert_eq!(names_of(&rows[3]), ["aten__addmm", "aten__tanh", "input"]);
         assert_eq!(names_of(&rows[4]), ["%dot.1", "%tanh", "%p"]);

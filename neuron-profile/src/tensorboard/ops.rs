@@ -68,7 +68,12 @@ pub struct Op {
     #[serde(default, alias = "time", alias = "Time (ns)", deserialize_with = "whole")]
     pub time_ns: u64,
     /// Paths of the operators in it, where it is a fused one.
-    #[serde(default, alias = "operators", deserialize_with = "members", skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        alias = "operators",
+        deserialize_with = "members",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub fused: Vec<String>,
 }
 
@@ -105,7 +110,8 @@ fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
         Real(f64),
         Text(String),
     }
-    let real = |real: f64| if real.is_finite() && real >= 0.0 { Some(real.round() as u64) } else { None };
+    let real =
+        |real: f64| if real.is_finite() && real >= 0.0 { Some(real.round() as u64) } else { None };
     let number = match Any::deserialize(from)? {
         Any::Whole(number) => Some(number),
         Any::Real(number) => real(number),
@@ -201,7 +207,9 @@ impl Ops {
     /// A profile that cannot be read.
     pub fn of(profile: &Profile, of: Of) -> Result<Self, profile_store::Error> {
         let lanes: Vec<usize> = (0..profile.lanes().len())
-            .filter(|lane| profile.lanes().get(*lane).is_some_and(|lane| lane.kind == LaneKind::Engine))
+            .filter(|lane| {
+                profile.lanes().get(*lane).is_some_and(|lane| lane.kind == LaneKind::Engine)
+            })
             .collect();
         let mut out = Self { schema: one(), unit: ns(), ..Self::default() };
         let total = profile.manifest().total_ns;
@@ -228,7 +236,9 @@ impl Ops {
                 let row = sums.entry((core, name.unwrap_or(NO_OPERATOR))).or_default();
                 row.time = row.time.saturating_add(sum.time);
                 row.instances.extend(instance.filter(|_| name.is_some()));
-                if let (Of::Hlo, Some(hlo), Some(layer)) = (of, hlo, layer.filter(|l| *l != UNKNOWN)) {
+                if let (Of::Hlo, Some(hlo), Some(layer)) =
+                    (of, hlo, layer.filter(|l| *l != UNKNOWN))
+                {
                     row.members.entry(hlo).or_default().insert(layer);
                 }
             }
@@ -314,8 +324,11 @@ mod tests {
                 {"name": "add", "time_ns": 159}]}"#,
         )
         .unwrap();
-        let rows: Vec<_> =
-            table.ops.iter().map(|op| (op.name.as_str(), op.occurrences, op.neuron_core, op.time_ns)).collect();
+        let rows: Vec<_> = table
+            .ops
+            .iter()
+            .map(|op| (op.name.as_str(), op.occurrences, op.neuron_core, op.time_ns))
+            .collect();
         assert_eq!(rows, [("add", 0, 0, 159), ("dot", 2, 1, 279)]);
         assert_eq!(table.ops[1].fused, ["a/b", "c", "d"]);
         assert_eq!(table.total_time, 1000);
@@ -326,7 +339,10 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
         let told = read("{\"ops\": [{\"name\": \"a\", }]}").unwrap_err();
-        assert!(told.starts_with("neuron_hlo_op.json: ") && told.contains("line 1 column"), "{told}");
+        assert!(
+            told.starts_with("neuron_hlo_op.json: ") && told.contains("line 1 column"),
+            "{told}"
+        );
         assert!(read("{\"total_time\": 1}").unwrap_err().contains("missing field `ops`"));
         assert!(read("[{\"name\": \"a\", \"time_ns\": -1}]").is_err());
         assert!(read("[{\"name\": \"a\", \"time_ns\": \"x\"}]").is_err());

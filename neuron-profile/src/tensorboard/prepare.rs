@@ -82,7 +82,7 @@ pub struct Board {
     /// Roots of the stores of profiles that were shown.
     known: Mutex<HashMap<String, PathBuf>>,
     states: Mutex<HashMap<Key, State>>,
-    queue: Mutex<Sender<(Run, Part)>>,
+    queue: Mutex<Sender<(Run, Wanted)>>,
     child: Mutex<Option<Child>>,
     stop: AtomicBool,
 }
@@ -288,10 +288,9 @@ impl Board {
             }
             String::from_utf8_lossy(&text).into_owned()
         };
-        let boxed = |pipe| Some(Box::new(pipe) as Box<dyn std::io::Read + Send>);
         let (said, told) = std::thread::scope(|scope| {
-            let told = scope.spawn(|| read(err.and_then(boxed)));
-            let said = read(out.and_then(boxed));
+            let told = scope.spawn(|| read(err.map(|pipe| Box::new(pipe) as _)));
+            let said = read(out.map(|pipe| Box::new(pipe) as _));
             (said, told.join().unwrap_or_default())
         });
         let ended = held(&self.child).take();
@@ -364,7 +363,8 @@ fn id(words: &[&str]) -> String {
         hash.update(word.len().to_le_bytes());
         hash.update(word.as_bytes());
     }
-    let digits: String = hash.finalize().iter().take(20).map(|byte| format!("{byte:02x}")).collect();
+    let digits: String =
+        hash.finalize().iter().take(20).map(|byte| format!("{byte:02x}")).collect();
     format!("n_{digits}")
 }
 

@@ -266,8 +266,10 @@ impl Walk<'_> {
         let below = dir.strip_prefix(self.root).is_ok_and(|rest| rest.components().count() >= 3);
         let traces = || {
             all.iter().any(|(path, meta)| {
-                let is_trace = name(path) == "ntrace.pb" || path.extension().is_some_and(|e| e == "ntff");
-                (meta.is_file() && is_trace) || (meta.is_dir() && name(path) == "profiles" && has_ids(path))
+                let is_trace =
+                    name(path) == "ntrace.pb" || path.extension().is_some_and(|e| e == "ntff");
+                (meta.is_file() && is_trace)
+                    || (meta.is_dir() && name(path) == "profiles" && has_ids(path))
             })
         };
         plugin && below || traces()
@@ -337,7 +339,9 @@ impl Walk<'_> {
 /// Adds what changes when a file does.
 fn stamp(hash: &mut Sha256, path: &Path, meta: &Metadata) {
     hash.update(path.as_os_str().as_encoded_bytes());
-    for number in [i128::from(meta.len()), meta.mtime().into(), meta.mtime_nsec().into(), meta.ino().into()] {
+    for number in
+        [i128::from(meta.len()), meta.mtime().into(), meta.mtime_nsec().into(), meta.ino().into()]
+    {
         hash.update(number.to_le_bytes());
     }
 }
@@ -383,7 +387,9 @@ mod tests {
         write(&at("plugins/neuron/2022_09_28_23_01_01_01_1664406072/neuron_framework_op.json"));
         write(&at("plugins/neuron/2022_09_28_23_01_01_01_1664406072/neuron_hlo_op.json.gz"));
         write(&at("plugins/neuron/2022_09_28_23_01_01_01_1664406072/neuron_op_timeline.json"));
-        write(&at("plugins/neuron/2022_09_28_23_01_01_01_1664406072/neuron_op_timeline_split.json"));
+        write(&at(
+            "plugins/neuron/2022_09_28_23_01_01_01_1664406072/neuron_op_timeline_split.json",
+        ));
         write(&at("plugins/neuron/empty/other.json"));
         write(&at("model10006/plugins/neuron/renamed/neuron_trace.json"));
         write(&at("traces/a/x.ntff"));
@@ -428,7 +434,7 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         write(&outside.path().join("plugins/neuron/secret/neuron_trace.json"));
         write(&outside.path().join("x.ntff"));
-        let link = std::os::unix::fs::symlink::<&Path, &Path>;
+        let link = |from: &Path, to: &Path| std::os::unix::fs::symlink(from, to);
         link(outside.path(), &dir.path().join("away")).unwrap();
         std::fs::create_dir_all(dir.path().join("plugins/neuron/here")).unwrap();
         let inside = dir.path().join("plugins/neuron/here/neuron_trace.json");

@@ -79,18 +79,17 @@ mod tests {
     }
 
     fn told(spans: &[Span], bridge: bool) -> Vec<(u64, u64, Vec<u32>)> {
-        slices(spans, bridge).into_iter().map(|slice| (slice.start, slice.end, slice.nodes)).collect()
+        slices(spans, bridge)
+            .into_iter()
+            .map(|slice| (slice.start, slice.end, slice.nodes))
+            .collect()
     }
 
     #[test]
     fn where_two_overlap_the_slice_is_of_both() {
         let spans = [span(0, 10, 1), span(5, 15, 2), span(20, 30, 2), span(30, 40, 2)];
-        let wanted = vec![
-            (0, 5, vec![1]),
-            (5, 10, vec![1, 2]),
-            (10, 15, vec![2]),
-            (20, 40, vec![2]),
-        ];
+        let wanted =
+            vec![(0, 5, vec![1]), (5, 10, vec![1, 2]), (10, 15, vec![2]), (20, 40, vec![2])];
         assert_eq!(told(&spans, false), wanted);
         let bridged = vec![(0, 5, vec![1]), (5, 10, vec![1, 2]), (10, 40, vec![2])];
         assert_eq!(told(&spans, true), bridged);

@@ -132,7 +132,8 @@ pub(in crate::serve) async fn operators(
                 profiles.retain(|one| {
                     !one.system && wanted.as_ref().is_none_or(|wanted| *wanted == one.id)
                 });
-                let tables = profiles.iter().map(|one| Ok(Ops::of(&*opened.profile(&one.id)?, of)?));
+                let tables =
+                    profiles.iter().map(|one| Ok(Ops::of(&*opened.profile(&one.id)?, of)?));
                 Ok(Ops::joined(tables.collect::<Result<Vec<_>, Trouble>>()?))
             }
         }

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::io::Read;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::Deserialize;
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 use serde_json::{Map, Value};
 
 /// A number or a text: ids of processes and threads are either.
@@ -121,7 +123,8 @@ impl<'de> Visitor<'de> for Events<'_> {
         let mut left = self.most;
         while let Some(event) = seq.next_element()? {
             left = left.checked_sub(1).ok_or_else(|| {
-                let text = format!("more than {} events; neuron-profile view shows more", self.most);
+                let text =
+                    format!("more than {} events; neuron-profile view shows more", self.most);
                 A::Error::custom(text)
             })?;
             (self.take)(event);

@@ -66,7 +66,11 @@ fn ns(us: f64) -> Option<f64> {
 fn text(args: Option<Map<String, Value>>) -> Box<str> {
     let Some(args) = args.filter(|args| !args.is_empty()) else { return Box::default() };
     let text = Value::Object(args).to_string();
-    if text.len() > ARGUMENTS { Box::from("{\"args\":\"too long to be shown\"}") } else { text.into() }
+    if text.len() > ARGUMENTS {
+        Box::from("{\"args\":\"too long to be shown\"}")
+    } else {
+        text.into()
+    }
 }
 
 impl Layout {
@@ -220,8 +224,12 @@ fn levels(mut slices: Vec<Slice>, first: f64, impossible: &mut usize) -> Vec<Vec
             *known = slice.end;
         }
         // Below 2^53, and not negative: `first` is the least.
-        let row =
-            TimelineRow { start: start as u64, end: end as u64, name: slice.name, args: slice.args };
+        let row = TimelineRow {
+            start: start as u64,
+            end: end as u64,
+            name: slice.name,
+            args: slice.args,
+        };
         if let Some(rows) = out.get_mut(level) {
             rows.push(row);
         }

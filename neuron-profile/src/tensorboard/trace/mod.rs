@@ -50,7 +50,8 @@ mod tests {
             .lanes
             .iter()
             .map(|lane| {
-                let rows = lane.rows.iter().map(|row| (name(row.name), row.start, row.end)).collect();
+                let rows =
+                    lane.rows.iter().map(|row| (name(row.name), row.start, row.end)).collect();
                 (lane.group.clone(), lane.name.clone(), rows)
             })
             .collect()
@@ -99,11 +100,17 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
         let told = timeline(r#"{"traceEvents": [{"ph": "X", "ts": 1},]}"#).unwrap_err();
-        assert!(told.starts_with("neuron_trace.json: ") && told.contains("line 1 column"), "{told}");
+        assert!(
+            told.starts_with("neuron_trace.json: ") && told.contains("line 1 column"),
+            "{told}"
+        );
         assert!(timeline("{}").unwrap_err().contains("no traceEvents"));
         assert!(timeline("\"text\"").is_err());
-        let huge = timeline(r#"[{"ph":"X","pid":1,"tid":1,"ts":1e300,"dur":1e300,"name":"x"},
-                                {"ph":"X","pid":1,"tid":1,"ts":-1e300,"dur":-5,"name":"y"}]"#).unwrap();
+        let huge = timeline(
+            r#"[{"ph":"X","pid":1,"tid":1,"ts":1e300,"dur":1e300,"name":"x"},
+                                {"ph":"X","pid":1,"tid":1,"ts":-1e300,"dur":-5,"name":"y"}]"#,
+        )
+        .unwrap();
         assert_eq!(huge.notes, ["2 events have times that cannot be"]);
     }
 

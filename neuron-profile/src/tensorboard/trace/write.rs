@@ -51,9 +51,7 @@ impl<'o> Writer<'o> {
     ///
     /// Those of the writer.
     pub fn row(&mut self, process: &str, row: &str, place: usize) -> io::Result<()> {
-        let about = |what: &str, args: Value| {
-            json!({ "ph": "M", "name": what, "pid": process, "tid": row, "args": args })
-        };
+        let about = |what: &str, args: Value| json!({ "ph": "M", "name": what, "pid": process, "tid": row, "args": args });
         self.put(&about("process_name", json!({ "name": process })))?;
         self.put(&about("process_sort_index", json!({ "sort_index": place })))?;
         self.put(&about("thread_name", json!({ "name": row })))?;
@@ -65,7 +63,13 @@ impl<'o> Writer<'o> {
     /// # Errors
     ///
     /// Those of the writer.
-    pub fn slice(&mut self, process: &str, row: &str, name: &str, of: &TimelineRow) -> io::Result<()> {
+    pub fn slice(
+        &mut self,
+        process: &str,
+        row: &str,
+        name: &str,
+        of: &TimelineRow,
+    ) -> io::Result<()> {
         let mut event = json!({
             "ph": "X", "name": name, "pid": process, "tid": row,
             "ts": us(of.start), "dur": us(of.end.saturating_sub(of.start)),
@@ -101,11 +105,8 @@ pub fn write(timeline: &Timeline, out: &mut dyn Write) -> io::Result<()> {
             first = (process.to_owned(), place);
         }
         // Rows without a label are told apart by blanks.
-        let row = if lane.name.is_empty() {
-            " ".repeat(place - first.1 + 1)
-        } else {
-            lane.name.clone()
-        };
+        let row =
+            if lane.name.is_empty() { " ".repeat(place - first.1 + 1) } else { lane.name.clone() };
         writer.row(process, &row, place)?;
         for of in &lane.rows {
             let name = timeline.names.get(of.name as usize).map_or("", String::as_str);
