@@ -22,8 +22,10 @@ export default defineConfig({
   // The page for TensorBoard stands at any path: what it loads is beside it. So
   // is what scripts and styles load, everywhere.
   experimental: {
-    renderBuiltUrl: (_name, { hostId, hostType }) =>
-      hostType !== "html" || hostId.endsWith("tensorboard.html") ? { relative: true } : undefined,
+    renderBuiltUrl: (name, { hostId, hostType }) => {
+      if (hostType !== "html") return { relative: true };
+      return hostId.endsWith("tensorboard.html") ? `./${name}` : undefined;
+    },
   },
   server: {
     // The server looks at Host and Origin, so both are its own.
