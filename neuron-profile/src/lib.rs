@@ -12,6 +12,7 @@ pub mod recommend;
 pub mod report;
 pub mod serve;
 pub mod sources;
+pub mod tensorboard;
 pub mod view;
 mod whole;
 
@@ -43,6 +44,7 @@ enum Command {
     Report(report::Args),
     Recommend(recommend::Args),
     ShowSession(ntff::session::Args),
+    Tensorboard(tensorboard::command::Args),
 }
 
 /// The command line, for man pages and completions.
@@ -70,6 +72,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Command::Report(args) => report::run(&args, &mut out),
         Command::Recommend(args) => recommend::run(&args, &mut out),
         Command::ShowSession(args) => ntff::session::run(&args, &mut out),
+        Command::Tensorboard(args) => tensorboard::command::run(&args, &mut out),
     };
     out.finish(done)
 }

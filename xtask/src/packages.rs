@@ -32,7 +32,7 @@ pub(crate) const PACKAGES: &[Package] = &[
         name: "python3-venv",
         proof: &["python3", "-c", "import venv, ensurepip"],
         wanted_by: "tests",
-        users: &["python_reads_what_we_write"],
+        users: &["python_reads_what_we_write", "the plug-in in TensorBoard"],
     },
     Package {
         name: "gcc",
@@ -50,7 +50,7 @@ pub(crate) const PACKAGES: &[Package] = &[
         name: "binutils",
         proof: &["nm", "--version"],
         wanted_by: "tests",
-        users: &["exactly_the_functions_of_the_headers_are_exported"],
+        users: &["exactly_the_functions_of_the_headers_are_exported", "the plug-in in TensorBoard"],
     },
     Package {
         name: "prometheus",
@@ -143,6 +143,12 @@ pub(crate) const PACKAGES: &[Package] = &[
         users: &["schemas of the bill of materials and of Kubernetes"],
     },
     Package {
+        name: "python3-venv",
+        proof: &["python3", "-c", "import venv, ensurepip"],
+        wanted_by: "bench tensorboard",
+        users: &["TensorBoard and xprof"],
+    },
+    Package {
         name: "htop",
         proof: &["htop", "--version"],
         wanted_by: "bench top",
@@ -223,7 +229,7 @@ mod tests {
             assert!(!package.proof.is_empty(), "{package:?}");
             assert!(!package.users.is_empty(), "{package:?}");
             assert!(
-                ["tests", "dist", "bench ls", "bench monitor", "bench top"]
+                ["tests", "dist", "bench ls", "bench monitor", "bench tensorboard", "bench top"]
                     .contains(&package.wanted_by),
                 "{package:?}"
             );

@@ -10,6 +10,7 @@ mod inputs;
 mod names;
 mod outputs;
 mod plan;
+mod tensorboard;
 mod worker;
 
 use std::io::Write;
@@ -22,6 +23,7 @@ use clap::ValueEnum;
 use neuron_core::sys::file_map::FileBytes;
 
 use crate::output::{self, Exit};
+use crate::tensorboard::host::Watch;
 use names::Names;
 use plan::{Plan, Ranks};
 use worker::Worker;
@@ -126,6 +128,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE", env = "NEURON_RTD_LIBNRT", hide_env_values = true)]
     libnrt: Option<PathBuf>,
 
+    /// Also write the traces as a run for TensorBoard, below plugins/neuron of this log directory
+    #[arg(long, value_name = "DIR", conflicts_with = "disable_profile")]
+    tensorboard_dir: Option<PathBuf>,
+
     #[command(flatten)]
     common: neuron_core::cli::CommonArgs,
 }
@@ -182,8 +188,12 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
             .with_context(|| name.clone())?;
     let files = inputs::Files::of(args, plan.workers)?;
     let names = Names::new(&args.session_file, plan.collectives);
+    let watch = Watch::default();
     let workers: Vec<Worker<'_>> = (0..plan.workers)
-        .map(|number| Worker::load(&cores, &bytes, &plan, number, &files, &names, &interrupted))
+        .map(|number| {
+            let shared = (&plan, &names, &watch, &*interrupted);
+            Worker::load(&cores, &bytes, number, &files, shared)
+        })
         .collect::<anyhow::Result<_>>()
         .with_context(|| name.clone())?;
     let reports: Vec<anyhow::Result<worker::Report>> = std::thread::scope(|scope| {
@@ -194,15 +204,24 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     });
     cores.close();
     let mut failed = None;
+    let mut traces = Vec::new();
     for report in reports {
         match report {
-            Ok(report) => report.tell(&cores, out)?,
+            Ok(report) => {
+                report.tell(&cores, out)?;
+                traces.extend(report.into_traces());
+            }
             Err(error) => failed = failed.or(Some(error)),
         }
     }
     out.flush()?;
     if interrupted.load(std::sync::atomic::Ordering::Relaxed) {
         bail!("{name}: interrupted; the traces above are whole");
+    }
+    if let Some(dir) = args.tensorboard_dir.as_ref().filter(|_| !traces.is_empty()) {
+        let run = tensorboard::write(dir, (&name, &bytes), &traces, &watch)?;
+        writeln!(out, "{}: run for TensorBoard", run.display())?;
+        out.flush()?;
     }
     match failed {
         Some(error) => Err(error.context(name)),

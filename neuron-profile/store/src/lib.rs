@@ -50,7 +50,10 @@ pub mod tiles;
 
 pub use disk::{Draft, Store};
 pub use error::Error;
-pub use ingest::{DeviceProfile, Progress, Settings, SystemRun, ingest, ingest_system};
+pub use ingest::{
+    DeviceProfile, Progress, Settings, SystemRun, Timeline, TimelineLane, TimelineRow, ingest,
+    ingest_system, ingest_timeline,
+};
 pub use lanes::{Lane, LaneKind};
 pub use manifest::{Labels, Manifest};
 pub use read::Profile;

@@ -14,6 +14,7 @@ mod tables;
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
+mod timeline;
 mod write;
 
 use std::sync::mpsc;
@@ -29,6 +30,7 @@ use crate::schema;
 use gather::Gather;
 pub(crate) use lane::join as join_sums;
 pub use system::{DeviceProfile, SystemRun, ingest_system};
+pub use timeline::{Timeline, TimelineLane, TimelineRow, ingest_timeline};
 use write::Writer;
 
 /// How a profile is ingested, and what the files themselves do not say.
