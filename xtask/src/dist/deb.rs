@@ -44,11 +44,15 @@ pub(super) fn write(
     };
     let deb = out.join(format!("{}_{version}-1_{architecture}.deb", package.name));
     let mut run = Run::new(tool)
-        .args(["--no-build", "--no-strip", "--manifest-path"])
+        .args(["--quiet", "--no-build", "--no-strip", "--manifest-path"])
         .arg(&path)
         .arg("--output")
         .arg(&deb)
         .env("SOURCE_DATE_EPOCH", build.time.to_string());
+    if build.profile != "release" {
+        // These are for tries, where time counts more than size.
+        run = run.arg("--fast");
+    }
     if !build.native {
         run = run.args(["--target", &build.triple]);
     }
