@@ -8,5 +8,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 180_000,
     fileParallelism: false,
+    // A busy machine is slow, not wrong.
+    expect: { poll: { timeout: 20_000, interval: 100 } },
   },
 });

@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use profile_store::read::Line;
 use profile_store::{Error, Profile, Timeline, TimelineLane, TimelineRow};
 
-use super::ops::{framework, word};
+use super::ops::{path, word};
 use super::sweep::{Slice, Span, slices};
 
 const INSTRUCTIONS: &str = "Instruction";
@@ -107,7 +107,7 @@ impl Gathered {
 
     /// The operator of an instruction, if it has one.
     fn operator(&mut self, layer: Option<&str>, hlo: Option<&str>) -> Option<u32> {
-        let layer = layer.filter(|layer| framework(Some(layer)).is_some()).unwrap_or_default();
+        let layer = path(layer, hlo).unwrap_or_default();
         let hlo = hlo.unwrap_or_default();
         if layer.is_empty() && hlo.is_empty() {
             return None;

@@ -1,8 +1,9 @@
 //! The operator table: which operator ran how often and how long on which core,
 //! as the original's files have it, or as a profile says it.
 //!
-//! Of a profile, a framework operator is the last part of the path of a layer,
-//! an HLO operator the name of the HLO instruction without its number. Its time
+//! Of a profile, a framework operator is the last part of the path of a layer
+//! (where a program has no layers, of an HLO instruction whose name is a path), an
+//! HLO operator the name of the HLO instruction; both without their number. Its time
 //! is the sum of the lengths of its instructions without waits for semaphores;
 //! occurrences are the layers, or the HLO instructions, that have the name.
 //! What belongs to no operator is one row, so that the times add up.
@@ -229,8 +230,9 @@ impl Ops {
                 let text = |place: Option<u32>| all.text(place.unwrap_or(NONE));
                 let layer = text(kind.map(|kind| kind.layer));
                 let hlo = text(kind.map(|kind| kind.operator));
+                let path = path(layer, hlo);
                 let (name, instance) = match of {
-                    Of::Framework => (framework(layer), layer),
+                    Of::Framework => (framework(path).and_then(word), path),
                     Of::Hlo => (hlo.and_then(word), hlo),
                 };
                 let row = sums.entry((core, name.unwrap_or(NO_OPERATOR))).or_default();
@@ -276,10 +278,16 @@ impl Sum<'_> {
     }
 }
 
-/// The operator at the end of the path of a layer.
-pub fn framework(layer: Option<&str>) -> Option<&str> {
-    let path = layer.filter(|layer| *layer != UNKNOWN)?.trim_end_matches('/');
-    path.rsplit('/').next().filter(|name| !name.is_empty())
+/// The path of the framework's operator: that of the layer, else the name of the
+/// HLO instruction where that is a path.
+pub fn path<'t>(layer: Option<&'t str>, hlo: Option<&'t str>) -> Option<&'t str> {
+    let known = layer.filter(|layer| *layer != UNKNOWN && !layer.trim_matches('/').is_empty());
+    known.or_else(|| hlo.filter(|hlo| hlo.contains('/') && !hlo.contains([' ', '='])))
+}
+
+/// The operator at the end of a path.
+pub fn framework(path: Option<&str>) -> Option<&str> {
+    path?.trim_end_matches('/').rsplit('/').next().filter(|name| !name.is_empty())
 }
 
 /// The operator of an HLO instruction: `%dot.34` is a `dot`.
@@ -354,9 +362,13 @@ mod tests {
     #[test]
     fn names_of_operators() {
         assert_eq!(framework(Some("Model[model]/Linear[layer1]/aten__addmm")), Some("aten__addmm"));
-        assert_eq!(framework(Some("Unknown")), None);
-        assert_eq!(framework(Some("")), None);
         assert_eq!(framework(None), None);
+        assert_eq!(path(Some("Unknown"), Some("dot.1")), None);
+        assert_eq!(path(Some("/"), None), None);
+        assert_eq!(path(Some("Unknown"), Some("encoder/q/matmul")), Some("encoder/q/matmul"));
+        assert_eq!(path(Some("m/a"), Some("x/y")), Some("m/a"));
+        assert_eq!(path(None, Some("%add = add(%a, %b), path=x/y")), None);
+        assert_eq!(word("xla___op_CallImpl_custom-call.1"), Some("xla___op_CallImpl_custom-call"));
         assert_eq!(word("%dot.34"), Some("dot"));
         assert_eq!(word("%add = add(%dot, %broadcast.1)"), Some("add"));
         assert_eq!(word("matmul.3"), Some("matmul"));

@@ -48,7 +48,7 @@ describe("runs of the original", () => {
     const labels = await tab.frame.locator(".tb-pie text").allTextContents();
     expect(labels).toEqual(["100%", "39.1%", "38.7%", "22.3%"]);
     expect(await tab.frame.getByRole("radio").count()).toBe(1);
-    await tab.frame.getByText("NeuronDevice 0 NeuronCore 0").waitFor();
+    await tab.frame.getByLabel("NeuronDevice 0 NeuronCore 0", { exact: true }).waitFor();
     await tab.picture("tb-operator-framework");
     const head = tab.frame.getByRole("columnheader", { name: "Time (ns)" });
     await head.getByRole("button").click();

@@ -35,7 +35,7 @@ function Slice({ event, fields }: { event: EventRef; fields: Fields }) {
   return (
     <dl className="tb-slice">
       <dt>Title</dt>
-      <dd>{short(event.name, 2000)}</dd>
+      <dd>{short(typeof fields.name === "string" ? fields.name : event.name, 2000)}</dd>
       <dt>User Friendly Category</dt>
       <dd>other</dd>
       <dt>Start</dt>
