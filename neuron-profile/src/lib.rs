@@ -3,6 +3,8 @@
 pub mod analysis;
 pub mod capture;
 pub mod export;
+pub mod influx;
+pub mod inspect;
 pub mod neff;
 pub mod ntff;
 pub mod output;
@@ -33,6 +35,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Capture(capture::Args),
+    Inspect(inspect::Args),
     Neff(neff::Args),
     Ntff(ntff::Args),
     View(view::Args),
@@ -61,6 +64,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let mut out = Results::new(std::io::stdout().lock());
     let done = match cli.command {
         Command::Capture(args) => capture::run(&args, &mut out),
+        Command::Inspect(args) => inspect::run(&args, &mut out),
         Command::Neff(args) => neff::run(&args, &mut out),
         Command::Ntff(args) => ntff::run(&args, &mut out),
         Command::View(args) => view::run_view(&args, &mut out),

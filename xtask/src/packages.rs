@@ -77,6 +77,18 @@ pub(crate) const PACKAGES: &[Package] = &[
         users: &["https_with_a_certificate_that_changes"],
     },
     Package {
+        name: "influxdb",
+        proof: &["influxd", "version"],
+        wanted_by: "tests",
+        users: &["an_influxdb_keeps_every_row"],
+    },
+    Package {
+        name: "victoria-metrics",
+        proof: &["victoria-metrics", "-version"],
+        wanted_by: "tests",
+        users: &["victoria_metrics_takes_the_write_path"],
+    },
+    Package {
         name: "tmux",
         proof: &["tmux", "-V"],
         wanted_by: "tests",
