@@ -3,6 +3,7 @@
 
 mod access;
 mod answer;
+mod answers;
 mod api;
 mod assets;
 mod jobs;
@@ -12,7 +13,7 @@ mod opened;
 mod pages;
 mod peer;
 mod uploads;
-mod wire;
+pub(crate) mod wire;
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -34,6 +35,8 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use access::{Access, COOKIE};
 use answer::Trouble;
+pub(crate) use answers::Answers;
+pub(crate) use assets::VARIABLE as WEB_VARIABLE;
 use assets::Viewer;
 use listener::{Guarded, Peer};
 use opened::Opened;

@@ -46,6 +46,7 @@ pub mod manifest;
 pub mod read;
 pub mod schema;
 pub mod series;
+pub mod stop;
 pub mod tiles;
 
 pub use disk::{Draft, Store};
