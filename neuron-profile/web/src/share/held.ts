@@ -218,6 +218,9 @@ export class Held implements SeriesSource {
       const table = this.tables.get(name);
       if (!table) throw leftOut(`Table ${name}`);
       const [times, values, cores] = await Promise.all([table.numbers("timestamp"), table.numbers(value), table.numbers("pcore_idx")]);
+      // Single-precision numbers are stored by their digits; a line is of the numbers themselves.
+      const kind = (await this.tableInfos()).get(name)?.columns.find((column) => column.name === value)?.type;
+      if (kind === "float") for (let i = 0; i < values!.length; i += 1) values![i] = Math.fround(values![i]!);
       const divisors = by === null ? null : await table.numbers(by);
       const ids = id === null ? null : await table.values("id");
       const out: [number, number][] = [];
