@@ -39,7 +39,20 @@ fn main() -> io::Result<()> {
         }
     }
     table.push_str("]\n");
-    fs::write(out.join("viewer.rs"), table)
+    fs::write(out.join("viewer.rs"), table)?;
+    fs::write(out.join("share.rs"), share(&here.join("web/dist/share"), &kept))
+}
+
+/// The viewer in one script and one style, for pages with a profile inside.
+fn share(dir: &Path, kept: &Path) -> &'static str {
+    let copied = ["viewer.js.gz", "viewer.css.gz"]
+        .map(|name| fs::copy(dir.join(name), kept.join(name)).is_ok());
+    if copied == [true; 2] {
+        "Some((include_bytes!(concat!(env!(\"OUT_DIR\"), \"/viewer/viewer.js.gz\")), \
+         include_bytes!(concat!(env!(\"OUT_DIR\"), \"/viewer/viewer.css.gz\"))))"
+    } else {
+        "None"
+    }
 }
 
 /// Names of the files below a directory, with `/` between.

@@ -29,6 +29,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     write_all(&dir)
 }
 
+/// Writes one model, by its name, into a directory.
+pub(crate) fn write_one(dir: &Path, name: &str) -> Result<()> {
+    let make = SAMPLES.iter().find(|(known, _)| *known == name).map(|(_, make)| make);
+    let make = make.with_context(|| format!("there is no sample model {name}"))?;
+    write(dir, &make().with_context(|| format!("cannot build {name}"))?).map(drop)
+}
+
 /// Writes every model into a directory.
 pub(crate) fn write_all(dir: &Path) -> Result<()> {
     for (name, make) in SAMPLES {

@@ -101,9 +101,16 @@ fn is_small(site: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs the tests in a browser, with the program that was built.
+/// Runs the tests in a browser, with the program that was built. One of them
+/// captures the sample transformer.
 pub(crate) fn test_in_browser() -> Result<()> {
-    npm(&["run", "e2e"]).env("NEURON_BIN_DIR", target_dir()?.join("debug")).run()
+    let target = target_dir()?;
+    let models = target.join("xtask/models");
+    crate::models::write_one(&models, "transformer")?;
+    npm(&["run", "e2e"])
+        .env("NEURON_BIN_DIR", target.join("debug"))
+        .env("NEURON_MODELS", models)
+        .run()
 }
 
 #[cfg(test)]

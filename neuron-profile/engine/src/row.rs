@@ -158,6 +158,16 @@ pub struct PendingRow {
     pub value: u64,
 }
 
+/// A record with the mark that others of its ring are lost: the hardware or the
+/// software had no room for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LossRow {
+    /// Index of the core in the capture.
+    pub core: usize,
+    /// Time of the marked record from the start of the execution, ps.
+    pub time: u64,
+}
+
 /// A record about a fault, or one that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NoticeRow {
@@ -244,6 +254,15 @@ pub trait Sink {
     ///
     /// See above.
     fn notice(&mut self, row: &NoticeRow) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    /// Records of the trace are lost about here, in order of time.
+    ///
+    /// # Errors
+    ///
+    /// See above.
+    fn loss(&mut self, row: &LossRow) -> Result<(), Self::Error> {
         Ok(())
     }
 }

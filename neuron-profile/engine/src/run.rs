@@ -12,7 +12,8 @@ use crate::instructions::{Instructions, Whole};
 use crate::layer::Layers;
 use crate::packets::Packets;
 use crate::row::{
-    ActiveRow, NoticeRow, PacketRow, PendingRow, Sink, ThrottleRow, ThroughputRow, UpdateRow,
+    ActiveRow, LossRow, NoticeRow, PacketRow, PendingRow, Sink, ThrottleRow, ThroughputRow,
+    UpdateRow,
 };
 use crate::source::ReadAt;
 use crate::stream::Event;
@@ -110,11 +111,14 @@ pub fn run<S: ReadAt + ?Sized, K: Sink>(
 
 impl<S: ReadAt + ?Sized, K: Sink> Run<'_, '_, S, K> {
     fn event(&mut self, event: Event) -> Result<(), K::Error> {
-        let Event { core, time, what } = event;
+        let Event { core, time, what, lossy } = event;
         let (from, to) = (self.capture.start, self.capture.end);
         let Some(of) = self.capture.cores.get(core) else { return Ok(()) };
         let Some(state) = self.states.get_mut(core) else { return Ok(()) };
         let inside = (from..=to).contains(&time);
+        if lossy && inside {
+            self.sink.loss(&LossRow { core, time: time - from })?;
+        }
         match what {
             Notification::Start(start) => {
                 let id = inside.then(|| {

@@ -36,6 +36,8 @@ pub(crate) struct Event {
     pub(crate) time: u64,
     /// What happened.
     pub(crate) what: Notification,
+    /// It has the mark that others of its ring are lost.
+    pub(crate) lossy: bool,
 }
 
 /// What reading met.
@@ -80,7 +82,8 @@ struct Cursor {
     end: u64,
     window: Vec<u8>,
     used: usize,
-    ready: VecDeque<(u64, Notification)>,
+    /// Time, what happened, and whether it has a mark of loss.
+    ready: VecDeque<(u64, Notification, bool)>,
     last: u64,
 }
 
@@ -142,11 +145,12 @@ impl Cursor {
                 continue;
             }
             counts.records += 1;
-            counts.loss_marks += u64::from(record.software_loss() || record.hardware_loss());
+            let lossy = record.software_loss() || record.hardware_loss();
+            counts.loss_marks += u64::from(lossy);
             let what = self.decoder.decode(record);
             // The largest number stands for the end of a section.
             let time = self.time(record, &what).min(u64::MAX - 1);
-            self.ready.push_back((time, what));
+            self.ready.push_back((time, what, lossy));
             let mut at = self.ready.len() - 1;
             while at > 0 && self.ready.get(at - 1).is_some_and(|before| before.0 > time) {
                 self.ready.swap(at - 1, at);
@@ -157,7 +161,7 @@ impl Cursor {
     }
 
     fn head(&self) -> u64 {
-        self.ready.front().map_or(u64::MAX, |(time, _)| *time)
+        self.ready.front().map_or(u64::MAX, |(time, ..)| *time)
     }
 
     fn pop<S: ReadAt + ?Sized>(
@@ -165,7 +169,7 @@ impl Cursor {
         source: &S,
         counts: &mut ReadCounts,
     ) -> Result<Option<Event>, Error> {
-        let Some((time, what)) = self.ready.pop_front() else { return Ok(None) };
+        let Some((time, what, lossy)) = self.ready.pop_front() else { return Ok(None) };
         if time < self.last {
             counts.late += 1;
         }
@@ -173,7 +177,7 @@ impl Cursor {
         if self.ready.len() < LAG / 2 {
             self.fill(source, counts)?;
         }
-        Ok(Some(Event { core: self.core, time, what }))
+        Ok(Some(Event { core: self.core, time, what, lossy }))
     }
 }
 

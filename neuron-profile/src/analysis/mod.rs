@@ -6,4 +6,5 @@ pub mod flows;
 pub mod layers;
 pub mod region;
 pub mod search;
+pub mod system;
 pub mod tree;

@@ -2,6 +2,7 @@
 
 pub mod json;
 pub mod metrics;
+pub mod page;
 pub mod rows;
 pub mod stored;
 pub mod tables;

@@ -65,6 +65,8 @@ impl From<Error> for Trouble {
             }
             Error::Exists(_) | Error::Ambiguous { .. } => 409,
             Error::Full { .. } => 507,
+            // The client closed the connection; nobody reads this.
+            Error::Stopped => 499,
             _ => 500,
         };
         Self::new(status, error.to_string())

@@ -18,7 +18,7 @@ use super::answer::Trouble;
 
 /// Names a directory to serve the viewer from, while it is worked on; `plain`
 /// for the plain pages.
-pub(super) const VARIABLE: &str = "NEURON_PROFILE_WEB";
+pub(crate) const VARIABLE: &str = "NEURON_PROFILE_WEB";
 
 /// A file of the viewer, twice compressed.
 struct Asset {

@@ -3,6 +3,7 @@
 
 mod access;
 mod answer;
+mod answers;
 mod api;
 mod assets;
 mod jobs;
@@ -13,7 +14,7 @@ mod pages;
 mod peer;
 pub mod socket;
 mod uploads;
-mod wire;
+pub(crate) mod wire;
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -35,6 +36,8 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use access::{Access, COOKIE};
 use answer::Trouble;
+pub(crate) use answers::Answers;
+pub(crate) use assets::VARIABLE as WEB_VARIABLE;
 use assets::Viewer;
 use listener::{Guarded, Peer};
 use opened::Opened;

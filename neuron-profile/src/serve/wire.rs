@@ -33,7 +33,7 @@ fn head(out: &mut Vec<u8>, magic: &[u8; 4], parts: usize, columns: u32, start: u
 }
 
 /// Series as bytes.
-pub(super) fn series(view: &SeriesView) -> Vec<u8> {
+pub(crate) fn series(view: &SeriesView) -> Vec<u8> {
     let size = view.series.iter().map(|columns| 12 + 28 * columns.len()).sum::<usize>();
     let mut out = Vec::with_capacity(32 + size);
     let of = &view.columns;
@@ -53,7 +53,7 @@ pub(super) fn series(view: &SeriesView) -> Vec<u8> {
 }
 
 /// Columns with a match by lane: which, and how many begin in it.
-pub(super) fn matches(of: &Columns, lanes: &[(usize, Vec<(u32, u32)>)]) -> Vec<u8> {
+pub(crate) fn matches(of: &Columns, lanes: &[(usize, Vec<(u32, u32)>)]) -> Vec<u8> {
     let mut out = Vec::new();
     head(&mut out, MATCHES, lanes.len(), of.columns, of.start, 1 << of.shift);
     for (lane, columns) in lanes {
@@ -66,7 +66,7 @@ pub(super) fn matches(of: &Columns, lanes: &[(usize, Vec<(u32, u32)>)]) -> Vec<u
 }
 
 /// A viewport as bytes.
-pub(super) fn viewport(view: &Viewport) -> Vec<u8> {
+pub(crate) fn viewport(view: &Viewport) -> Vec<u8> {
     let counts = view.lanes.iter().map(|lane| lane.columns.len());
     let size = 32 + counts.map(|count| 8 + 28 * count + 4).sum::<usize>();
     let mut out = Vec::with_capacity(size);

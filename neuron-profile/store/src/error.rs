@@ -101,6 +101,9 @@ pub enum Error {
         /// Columns.
         width: u32,
     },
+    /// Nobody waits for the answer any more (see [`crate::stop`]).
+    #[error("given up: nobody waits for it any more")]
+    Stopped,
     /// A query that has no meaning for its column.
     #[error("{0}")]
     Query(String),

@@ -47,6 +47,7 @@ pub mod manifest;
 pub mod read;
 pub mod schema;
 pub mod series;
+pub mod stop;
 pub mod tiles;
 
 pub use carried::{Carried, CarriedTable};

@@ -77,6 +77,37 @@ describe("the list of profiles", () => {
   });
 });
 
+describe("folders and favourites", () => {
+  it("hold for everybody: they are tags of the server", async () => {
+    const id = server.store("attn-fused-bf16-512");
+    await fetch(server.url(`/api/v1/profiles/${id}`), { method: "PATCH", body: JSON.stringify({ display_name: "shelved" }), headers: { "content-type": "application/json" } });
+    const list = await Viewer.open(browser, server.url("/"));
+    const { page } = list;
+    await page.getByText("shelved").first().waitFor();
+    await page.getByRole("button", { name: "Make shelved a favourite" }).click();
+    await page.getByRole("button", { name: "shelved is a favourite" }).waitFor();
+    await page.getByRole("button", { name: "Folders of shelved" }).click();
+    await page.getByRole("textbox", { name: "New folder" }).fill("<b>runs</b> of may");
+    await page.getByRole("textbox", { name: "New folder" }).press("Enter");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    const shelves = page.getByRole("navigation", { name: "Shelves" });
+    await shelves.getByRole("button", { name: /<b>runs<\/b> of may/ }).click();
+    await expect.poll(() => page.locator(".grid-row").count()).toBe(1);
+    await shelves.getByRole("button", { name: /^Favourites/ }).click();
+    await expect.poll(() => page.locator(".grid-row").count()).toBe(1);
+    expect((await server.get<{ tags: string[] }>(`/profiles/${id}`)).tags.sort()).toEqual(["favourite", "folder/<b>runs</b> of may"]);
+    await list.picture("manager-folders-dark");
+    // Seen profiles are on a shelf of this browser.
+    await page.getByText("shelved").first().click();
+    await page.waitForURL((url) => url.pathname === `/profile/${id}`);
+    await list.widget("Operator Table").locator(".grid-row").first().waitFor();
+    await page.getByRole("button", { name: "neuron-profile" }).click();
+    await shelves.getByRole("button", { name: /^Recently viewed 1/ }).click();
+    await expect.poll(() => page.locator(".grid-row").count()).toBe(1);
+    await list.close();
+  });
+});
+
 describe("sources", () => {
   it("are attached, show the cost of lines, and lead to their instructions", async () => {
     const id = server.store("attn-tkg", "--force");

@@ -13,10 +13,17 @@ export const binary = join(process.env.NEURON_BIN_DIR ?? join(root, "target/debu
 /** A file of the captures that are in the repository. */
 export const capture = (name: string) => join(root, "tests/fixtures/profiles", name);
 
+/** A sample model, as `cargo xtask models` writes them. */
+export const model = (name: string) => join(process.env.NEURON_MODELS ?? join(root, "target/models"), `${name}.neff`);
+
 /** The viewer as it was built last, not as it was when the program was. */
-const site = join(root, "neuron-profile/web/dist/site");
+export const site = join(root, "neuron-profile/web/dist/site");
 
 export class Server {
+  /** More of the command line, and what the printed link has behind the port. */
+  constructor(private readonly more: readonly string[] = []) {}
+
+  link = "";
   readonly data = mkdtempSync(join(tmpdir(), "neuron-viewer-"));
   #child: ChildProcess | null = null;
   port = 0;
@@ -30,8 +37,28 @@ export class Server {
     return id;
   }
 
+  /** Stores a run of inspect and what is beside it; gives the ids, the run first. */
+  storeRun(folder: string, ...args: string[]): string[] {
+    const command = ["view", "-d", capture(folder), "--ingest-only", "--data-path", this.data, ...args];
+    const text = execFileSync(binary, command, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    const ids = [...text.matchAll(/"(n_[0-9a-f]{40})"/g)].map((found) => found[1]!);
+    if (ids.length === 0) throw new Error(`no id in: ${text}`);
+    return ids;
+  }
+
+  /** Captures a model on a simulated instance and stores what came of it; gives the id. */
+  captureModel(name: string): string {
+    const trace = join(this.data, `${name}.ntff`);
+    const env = { ...process.env, NEURON_SIM_DIR: join(this.data, "sim") };
+    execFileSync(binary, ["capture", "-n", model(name), "-s", trace, "--source", "sim:trn1.2xlarge"], { cwd: this.data, env, stdio: "ignore" });
+    const command = ["view", "-n", model(name), "-s", trace, "--ingest-only", "--display-name", name, "--data-path", this.data];
+    const id = /"(n_[0-9a-f]{40})"/.exec(execFileSync(binary, command, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }))?.[1];
+    if (!id) throw new Error(`no profile of ${name}`);
+    return id;
+  }
+
   async start(): Promise<void> {
-    const child = spawn(binary, ["view", "--port", String(this.port), "--data-path", this.data], {
+    const child = spawn(binary, ["view", "--port", String(this.port), "--data-path", this.data, ...this.more], {
       stdio: ["ignore", "pipe", "inherit"],
       env: { ...process.env, NEURON_PROFILE_WEB: site },
     });
@@ -40,8 +67,10 @@ export class Server {
       let said = "";
       child.stdout?.on("data", (bytes: Buffer) => {
         said += bytes.toString();
-        const port = /localhost:(\d+)/.exec(said)?.[1];
-        if (port) done(Number(port));
+        const found = /http:\/\/[^:\s]+:(\d+)(\S*)\n/.exec(said);
+        if (!found) return;
+        this.link = found[2] ?? "";
+        done(Number(found[1]));
       });
       child.on("exit", (code) => stop(new Error(`the server ended with ${code}`)));
     });

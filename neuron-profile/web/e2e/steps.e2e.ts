@@ -1,14 +1,14 @@
 // What a person does, by the step lists of profiler.md §3, on real captures; the
 // numbers that widgets show are compared with the interface.
 
-import type { Browser, Download } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Metric, TreeNode } from "../src/api/trees";
 import type { Profile } from "../src/api/types";
-import { parseCsv } from "../src/format/csv";
 import { Viewer, launch } from "./browser";
 import { Server } from "./server";
+import { rowsOf, table } from "./tables";
 
 const server = new Server();
 let browser: Browser;
@@ -25,18 +25,6 @@ afterAll(async () => {
 });
 
 const open = (name: string, hash = "") => Viewer.open(browser, server.url(`/profile/${ids[name]}${hash}`));
-
-async function rowsOf(download: Download): Promise<Record<string, string>[]> {
-  const [head, ...rows] = parseCsv(readFileSync(await download.path(), "utf8"));
-  return rows.map((row) => Object.fromEntries((head ?? []).map((name, i) => [name, row[i] ?? ""])));
-}
-
-/** What a table holds, by its CSV: all rows, whether they are in sight or not. */
-async function table(viewer: Viewer, title: string): Promise<Record<string, string>[]> {
-  const waits = viewer.page.waitForEvent("download");
-  await viewer.widget(title).getByRole("button", { name: /as CSV$/ }).click();
-  return rowsOf(await waits);
-}
 
 const hash = (viewer: Viewer) => new URL(viewer.page.url()).hash;
 

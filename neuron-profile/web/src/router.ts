@@ -17,14 +17,22 @@ export function place(path: string, search = ""): Place {
   return { page: "unknown" };
 }
 
+let fixed: Place | null = null;
+
+/** The page shows this place alone, whatever its address: a file with a profile inside. */
+export function stay(at: Place) {
+  fixed = at;
+  useRouter.setState({ place: at });
+}
+
 const here = (): Place =>
-  typeof window === "undefined" ? { page: "manager" } : place(window.location.pathname, window.location.search);
+  fixed ?? (typeof window === "undefined" ? { page: "manager" } : place(window.location.pathname, window.location.search));
 
 export const useRouter = create<{ place: Place }>(() => ({ place: here() }));
 
 /** Goes to a page of the viewer. */
 export function go(url: string) {
-  if (inTensorBoard) return;
+  if (fixed || inTensorBoard) return;
   history.pushState(null, "", url);
   useRouter.setState({ place: here() });
 }

@@ -155,6 +155,7 @@ pub fn scan(
             let lane = lane_of(profile, table, begin);
             let mut row = begin;
             for batch in reader {
+                profile_store::stop::wanted()?;
                 if begun.elapsed() > TIME {
                     return Ok(false);
                 }

@@ -13,6 +13,7 @@ use anyhow::bail;
 use clap::ValueEnum;
 use profile_store::Profile;
 
+use crate::export::page::{self, Wanted};
 use crate::output::{self, Exit};
 use crate::profiles::Place;
 use crate::view::replace;
@@ -38,6 +39,18 @@ pub struct Args {
     #[arg(long = "table", value_name = "TABLE")]
     tables: Vec<String>,
 
+    /// Events of a page at most, for html
+    #[arg(long, value_name = "N", default_value_t = page::EVENTS, value_parser = clap::value_parser!(u64).range(1..=page::MOST))]
+    events: u64,
+
+    /// Begin of the window whose events a page has, in ns, for html
+    #[arg(long, value_name = "NS")]
+    from: Option<u64>,
+
+    /// End of it
+    #[arg(long, value_name = "NS")]
+    to: Option<u64>,
+
     #[command(flatten)]
     place: Place,
 }
@@ -59,6 +72,8 @@ enum Form {
     Folded,
     /// A run in a log directory of TensorBoard, below plugins/neuron of PATH
     Tensorboard,
+    /// The Device Viewer with the profile inside: one page that needs no server
+    Html,
 }
 
 impl Form {
@@ -71,6 +86,7 @@ impl Form {
             Self::Chrome => ".trace.json",
             Self::Folded => ".folded",
             Self::Tensorboard => "-tensorboard",
+            Self::Html => ".html",
         }
     }
 }
@@ -81,7 +97,8 @@ impl Form {
 ///
 /// No such profile or table, and files that cannot be written.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
-    let profile = args.place.store()?.open(&args.profile)?;
+    let store = args.place.store()?;
+    let profile = store.open(&args.profile)?;
     let tables = plain::wanted(&profile, &args.tables)?;
     let id = &profile.manifest().id;
     let path = args.output_file.clone();
@@ -97,6 +114,11 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
             Form::Chrome => chrome::write(&profile, to),
             Form::Perfetto => perfetto::write(&profile, to),
             Form::Folded => folded::write(&profile, to),
+            Form::Html => {
+                let view = String::new();
+                let (events, from, to_ns) = (args.events, args.from, args.to);
+                page::write(&store, &profile, &Wanted { events, from, to: to_ns, view }, to)
+            }
             Form::Parquet => bail!("parquet is a directory, not stdout"),
             Form::Tensorboard => bail!("tensorboard is a directory, not stdout"),
         }

@@ -25,6 +25,26 @@ const USUAL: usize = 100;
 const DEPTH: usize = 32;
 const DEEPEST: usize = 1000;
 
+/// The metrics of a profile as columns: which there are, the profile says.
+fn metrics(profile: &Profile) -> Result<Value, Trouble> {
+    let schema = profile.reader("Summary")?.schema().clone();
+    let one = |field: &arrow_schema::FieldRef| {
+        let known = schema::metric(field.name());
+        let kind = match field.data_type() {
+            arrow_schema::DataType::Int64 => schema::Kind::Long,
+            arrow_schema::DataType::Float64 => schema::Kind::Double,
+            _ => schema::Kind::Text,
+        };
+        json!({
+            "name": field.name(),
+            "type": kind.name(),
+            "unit": known.map_or("", |metric| metric.unit),
+            "description": known.map_or("", |metric| metric.description),
+        })
+    };
+    Ok(schema.fields().iter().map(one).collect())
+}
+
 /// The columns of a table, for people.
 fn columns(table: &str) -> Value {
     let columns = schema::table(table).map_or(&[][..], |table| &table.columns);
@@ -45,14 +65,15 @@ pub(super) async fn tables(
 ) -> Result<Json<Value>, Trouble> {
     let value = with_profile(shared, id, |profile| {
         let tables = profile.manifest().tables.iter().map(|(name, table)| {
-            json!({
+            let columns = if name == "Summary" { metrics(profile)? } else { columns(name) };
+            Ok(json!({
                 "name": name,
                 "rows": table.rows,
                 "description": schema::table(name).map(|table| &table.description),
-                "columns": columns(name),
-            })
+                "columns": columns,
+            }))
         });
-        let tables: Vec<Value> = tables.collect();
+        let tables: Vec<Value> = tables.collect::<Result<_, Trouble>>()?;
         Ok(json!({ "tables": tables, "absent": profile.manifest().absent }))
     });
     value.await.map(Json)

@@ -6,21 +6,25 @@ mod events;
 mod findings;
 mod jobs;
 mod kinds;
+mod page;
 mod profiles;
 mod runs;
 mod search;
 mod series;
 mod sources;
 mod spans;
+mod system;
 mod timeline;
 mod trees;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{delete, get, patch, post};
 use profile_store::Profile;
+use profile_store::stop::while_wanted;
 
 use super::answer::Trouble;
 use super::opened::Opened;
@@ -49,6 +53,8 @@ pub(super) fn router() -> Router<Shared> {
         .route("/layers", get(trees::layers))
         .route("/series", get(series::list))
         .route("/series/data", get(series::data))
+        .route("/page", get(page::page))
+        .route("/system", get(system::summary))
         .route("/tables", get(events::tables))
         .route("/tables/{table}", get(events::rows))
         .route("/events/{table}/{row}", get(events::one))
@@ -82,12 +88,24 @@ pub(super) fn router() -> Router<Shared> {
         .layer(DefaultBodyLimit::max(BODY))
 }
 
-/// Does something that may wait for the disk.
+/// Tells work that the one who asked is gone: the future of a request is
+/// dropped when its connection closes, and this with it.
+struct Gone(Arc<AtomicBool>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Does something that may wait for the disk, as long as somebody waits for it.
 async fn blocking<T: Send + 'static>(
     shared: Shared,
     work: impl FnOnce(&Opened) -> Result<T, Trouble> + Send + 'static,
 ) -> Result<T, Trouble> {
-    let done = tokio::task::spawn_blocking(move || work(&shared)).await;
+    let stop = Arc::new(AtomicBool::new(false));
+    let _gone = Gone(Arc::clone(&stop));
+    let done = tokio::task::spawn_blocking(move || while_wanted(&stop, || work(&shared))).await;
     done.unwrap_or_else(|_| Err(Trouble::new(500, "a bug of this program; please report it")))
 }
 
@@ -98,4 +116,36 @@ async fn with_profile<T: Send + 'static>(
     work: impl FnOnce(&Profile) -> Result<T, Trouble> + Send + 'static,
 ) -> Result<T, Trouble> {
     blocking(shared, move |opened| work(&*opened.profile(&id)?)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A request that is given up ends the work that was begun for it.
+    #[tokio::test]
+    async fn what_nobody_waits_for_ends() {
+        let (opened, _) = Opened::new(profile_store::Store::new("/nowhere"), 0);
+        let (begun, begins) = channel();
+        let (ended, ends) = channel();
+        let work = move |_: &Opened| {
+            begun.send(()).unwrap();
+            // Bounded, so that a failure is told and not waited for.
+            let tries = (0..60_000).take_while(|_| {
+                std::thread::sleep(Duration::from_millis(1));
+                profile_store::stop::wanted().is_ok()
+            });
+            ended.send(tries.count()).unwrap();
+            Err::<(), _>(Trouble::new(499, "given up"))
+        };
+        let asked = tokio::spawn(blocking(Arc::new(opened), work));
+        tokio::task::spawn_blocking(move || begins.recv().unwrap()).await.unwrap();
+        asked.abort();
+        assert!(asked.await.unwrap_err().is_cancelled());
+        let tries = tokio::task::spawn_blocking(move || ends.recv().unwrap()).await.unwrap();
+        assert!(tries < 60_000, "it went on to its end");
+    }
 }

@@ -33,6 +33,7 @@ fn entry(entry: &Entry) -> Value {
         "neff": manifest.neff,
         "trace": manifest.trace,
         "simulated": manifest.simulated,
+        "system": manifest.system,
         "execution": manifest.execution,
         "total_ns": manifest.total_ns,
         "events": manifest.events,
@@ -110,6 +111,10 @@ pub(super) async fn summary(
             return Ok(json!({ "from": from, "to": to, "metrics": metrics }));
         }
         let mut metrics = Vec::new();
+        if profile.manifest().system {
+            // Those of a run are another question: `system`.
+            return Ok(json!({ "summary": metrics }));
+        }
         for batch in profile.batches("Summary")? {
             let batch = batch.map_err(|error| Trouble::new(500, error.to_string()))?;
             metrics.extend(objects(&batch).map(Value::Object));

@@ -6,7 +6,7 @@ use neuron_core::engine::Engine;
 use neuron_core::ntff::Notification;
 use profile_engine::cores::Core;
 use profile_engine::row::{
-    ActiveRow, Edge, InstructionRow, NoticeRow, PacketRow, PendingRow, Sink, ThrottleRow,
+    ActiveRow, Edge, InstructionRow, LossRow, NoticeRow, PacketRow, PendingRow, Sink, ThrottleRow,
     ThroughputRow, UpdateRow,
 };
 
@@ -266,6 +266,11 @@ impl Sink for Gather<'_> {
             _ => return Ok(()),
         };
         let part = self.parts.note(note);
+        self.part(part)
+    }
+
+    fn loss(&mut self, row: &LossRow) -> Result<(), Stopped> {
+        let part = self.parts.note(Note::loss(row));
         self.part(part)
     }
 }

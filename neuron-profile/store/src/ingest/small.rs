@@ -117,7 +117,9 @@ pub(super) fn summary<S: ReadAt + ?Sized>(
     };
     let mut cells = Vec::new();
     let mut push = |name: &str, group: &str, kind: Kind, cell: Cells| {
+        let known = schema::metric(name);
         let unit = match name {
+            _ if known.is_some() => known.map_or("", |metric| metric.unit),
             _ if name.ends_with("_percent") => "%",
             _ if name.ends_with("_time") => "s",
             _ if name.contains("bytes") || name.ends_with("_size") => "B",
@@ -129,7 +131,8 @@ pub(super) fn summary<S: ReadAt + ?Sized>(
             kind,
             required: false,
             unit: unit.to_owned(),
-            description: format!("Metric of {group}"),
+            description: known
+                .map_or_else(|| format!("Metric of {group}"), |m| m.description.to_owned()),
         });
         cells.push(cell);
     };

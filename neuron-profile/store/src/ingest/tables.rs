@@ -5,7 +5,7 @@ use neuron_core::engine::Engine;
 use profile_engine::cores::Core;
 use profile_engine::debug::Dependence;
 use profile_engine::row::{
-    ActiveRow, Edge, NoticeRow, PendingRow, ThrottleRow, ThroughputRow, UpdateRow,
+    ActiveRow, Edge, LossRow, NoticeRow, PendingRow, ThrottleRow, ThroughputRow, UpdateRow,
 };
 
 use crate::encode::{Cells, Dictionary, Stream, TableWriter, Values};
@@ -21,6 +21,9 @@ pub(super) struct Part {
     pub(super) rows: Rows,
 }
 
+/// The number of a loss of records among faults (our choice).
+const LOSS: i64 = 2;
+
 /// A row about a fault.
 #[derive(Debug, Clone)]
 pub(super) struct Note {
@@ -33,6 +36,12 @@ pub(super) struct Note {
 impl Note {
     pub(super) fn new(row: &NoticeRow, kind: i64, text: &str) -> Self {
         Self { core: row.core, time: row.time, kind, text: text.to_owned() }
+    }
+
+    /// Records of the trace are lost about here.
+    pub(super) fn loss(row: &LossRow) -> Self {
+        let text = String::from("records of the trace are lost about here: their ring was full");
+        Self { core: row.core, time: row.time, kind: LOSS, text }
     }
 }
 
@@ -310,6 +319,9 @@ impl Part {
                 let text = Cells::Texts(list.iter().map(|note| Some(note.text.clone())).collect());
                 let kind: Vec<i64> = list.iter().map(|note| note.kind).collect();
                 let time: Vec<i64> = list.iter().map(|note| long(note.time / 1000)).collect();
+                let word = |note: &Note| if note.kind == LOSS { "Warnings" } else { "Errors" };
+                let types = list.iter().map(|note| Some(word(note).to_owned()));
+                let types = Cells::Texts(types.collect());
                 let columns = [
                     Values::Cells(&text),
                     Values::Longs(&kind),
@@ -317,7 +329,7 @@ impl Part {
                     Values::Null,
                     pcore,
                     Values::Longs(&time),
-                    Values::Text("Errors"),
+                    Values::Cells(&types),
                 ];
                 out.group(key, rows, &columns)?;
             }

@@ -85,6 +85,7 @@ impl Profile {
         if let Some(known) = cache().get(key) {
             return Ok(known);
         }
+        crate::stop::wanted()?;
         let line = self.lane(lane)?;
         let [start, end, keys] = of.at;
         let events = Events {

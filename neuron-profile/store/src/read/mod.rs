@@ -213,6 +213,7 @@ impl Profile {
     }
 
     fn tiles_at(&self, at: u64, size: u32) -> Result<Vec<u8>, Error> {
+        crate::stop::wanted()?;
         let path = || self.dir.join("tiles");
         if size > MOST {
             return Err(Error::damaged(&path(), format!("a page of {size} bytes at {at}")));

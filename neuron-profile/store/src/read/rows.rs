@@ -83,6 +83,7 @@ impl Profile {
         &self,
         table: &str,
     ) -> Result<(PathBuf, ParquetRecordBatchReaderBuilder<File>), Error> {
+        crate::stop::wanted()?;
         let path = self.table(table)?;
         let file = File::open(&path).map_err(Error::io("open", &path))?;
         let footers = || self.footers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -271,6 +272,7 @@ impl Profile {
             let reader = reader.with_batch_size(1 << 16).build().map_err(Error::parquet(&path))?;
             let mut row = begin;
             for batch in reader {
+                crate::stop::wanted()?;
                 let batch = batch.map_err(|error| Error::damaged(&path, error))?;
                 let mut keep = vec![true; batch.num_rows()];
                 for condition in &search.conditions {

@@ -51,6 +51,29 @@ impl Profile {
         lanes.iter().map(|lane| self.lane_spans(*lane, start, end, limit as usize)).collect()
     }
 
+    /// Calls `each` with all events of a lane that are under way between `start`
+    /// and `end` (ns), or begin there, in the order of the table.
+    ///
+    /// # Errors
+    ///
+    /// A lane that is not there, files that cannot be read.
+    pub fn events_between(
+        &self,
+        lane: usize,
+        (start, end): (u64, u64),
+        mut each: impl FnMut(Span),
+    ) -> Result<(), Error> {
+        let first_row = self.lane(lane)?.first_row;
+        self.pages_in(lane, start, end, |place, page, row| {
+            self.events_of(lane, place, page, row, |event| {
+                if event.start < end && (event.end > start || event.start >= start) {
+                    let row = first_row + event.row;
+                    each(Span { row, start: event.start, end: event.end, name: event.name });
+                }
+            })
+        })
+    }
+
     fn lane_spans(
         &self,
         lane: usize,

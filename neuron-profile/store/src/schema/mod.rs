@@ -123,6 +123,33 @@ pub fn table(name: &str) -> Option<&'static Table> {
     tables().iter().find(|table| table.name == name)
 }
 
+/// What a metric of `Summary`, or of a region, is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MetricInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// Unit, empty for none; `%` is a fraction from 0 to 1.
+    pub unit: &'static str,
+    /// What it says, a sentence.
+    pub description: &'static str,
+}
+
+/// A metric by name; `None` for one that only this capture has.
+pub fn metric(name: &str) -> Option<MetricInfo> {
+    static METRICS: OnceLock<Vec<MetricInfo>> = OnceLock::new();
+    let all = METRICS.get_or_init(|| {
+        let lines = include_str!("metrics.txt").lines().filter(|line| !line.starts_with('#'));
+        lines.filter_map(metric_line).collect()
+    });
+    all.binary_search_by_key(&name, |metric| metric.name).ok().and_then(|at| all.get(at)).copied()
+}
+
+fn metric_line(line: &'static str) -> Option<MetricInfo> {
+    let mut words = line.splitn(3, ' ');
+    let (name, unit, description) = (words.next()?, words.next()?, words.next()?);
+    Some(MetricInfo { name, unit: if unit == "-" { "" } else { unit }, description })
+}
+
 /// Lines that say nothing are left out; a test sees that there are none.
 fn parse(text: &str) -> Vec<Table> {
     let mut out: Vec<Table> = Vec::new();
@@ -155,6 +182,20 @@ fn parse(text: &str) -> Vec<Table> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn metrics_are_found_by_name() {
+        let text = include_str!("metrics.txt");
+        let names: Vec<&str> = text.lines().skip(1).filter_map(|l| l.split(' ').next()).collect();
+        assert!(names.is_sorted() && names.len() > 80);
+        for name in names {
+            let found = metric(name).unwrap();
+            assert!(found.name == name && found.description.ends_with('.'), "{name}");
+        }
+        assert_eq!(metric("hbm_read_bytes").map(|metric| metric.unit), Some("B"));
+        assert_eq!(metric("trace_count").map(|metric| metric.unit), Some(""));
+        assert_eq!(metric("nothing"), None);
+    }
 
     #[test]
     fn every_line_is_a_column() {

@@ -97,6 +97,7 @@ impl Profile {
     }
 
     fn series_page(&self, page: &SeriesPage) -> Result<Vec<Entry>, Error> {
+        crate::stop::wanted()?;
         let path = self.dir().join("series");
         let bad = || Error::damaged(&path, format!("a page at byte {}", page.at));
         let Some(file) = self.series_file().filter(|_| page.size < 1 << 20) else {

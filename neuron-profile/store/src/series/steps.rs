@@ -206,6 +206,7 @@ impl Profile {
         let reader = builder.with_row_groups(vec![group]).with_projection(mask);
         let reader = reader.with_batch_size(1 << 16).build().map_err(Error::parquet(&path))?;
         for batch in reader {
+            crate::stop::wanted()?;
             let batch = batch.map_err(|error| Error::damaged(&path, error))?;
             rows(&batch, [value, by], id, |row_core, when, value| {
                 if row_core == core {

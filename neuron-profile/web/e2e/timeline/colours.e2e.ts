@@ -107,6 +107,33 @@ describe("rows", () => {
   });
 });
 
+describe("warnings", () => {
+  it("are bands where the hardware was throttled or lost records, and say so", async () => {
+    const id = world.ids["attn-tkg"];
+    const { rows: limits } = await get<{ rows: { k: number; n: number }[] }>(`/profiles/${id}/tables/Throttle?limit=10000`).catch(() => ({ rows: [] }));
+    const { rows: faults } = await get<{ rows: { timestamp: number; type: string; description: string }[] }>(`/profiles/${id}/tables/Error?limit=10000`);
+    // The capture has records with the mark of a loss (README of the real profiles).
+    expect(faults.some((one) => one.type === "Warnings")).toBe(true);
+    const { page, errors } = await show(world, id, {});
+    await page.waitForFunction(() => (document.querySelector(".tl") as Hosted).timeline.data.warnings.length > 0);
+    const seen = await page.evaluate(() => (document.querySelector(".tl") as Hosted).timeline.data.warnings.map((one) => one.kind));
+    expect(seen.filter((kind) => kind === "loss")).toHaveLength(faults.filter((one) => one.type === "Warnings").length);
+    expect(seen.includes("throttling")).toBe(limits.some(({ k, n }) => k < n));
+    const row = (await page.locator('[data-row="errors"]').boundingBox())!;
+    const at = await page.evaluate((time) => {
+      const { timeline } = document.querySelector(".tl") as Hosted;
+      const { from, to } = timeline.window;
+      return ((time - from) / (to - from)) * timeline.ui.getState().width;
+    }, faults[0]!.timestamp);
+    const plot = (await page.locator(".tl-plot").boundingBox())!;
+    await page.mouse.move(plot.x + at, row.y + row.height / 2);
+    await page.locator(".tl-hover").getByText(/lost about here/).waitFor();
+    await page.screenshot({ path: join(out, "timeline-warnings.png") });
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+});
+
 describe("search", () => {
   it("shows where the matches are", async () => {
     const id = world.ids["attn-tkg"];

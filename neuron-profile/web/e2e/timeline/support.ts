@@ -143,7 +143,7 @@ export function state(page: Page) {
       keys: rows.map((row) => row.key),
       scroll,
       pinned: layout.pinned.map((one) => one.row.label),
-      hover: hover && { ...hover.hit, row: hover.hit.row.row.label },
+      hover: hover && { ...hover.hit, row: "row" in hover.hit ? hover.hit.row.row.label : "" },
       fields: hover?.fields ?? null,
       mode,
       said,

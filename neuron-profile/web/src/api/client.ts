@@ -52,13 +52,23 @@ async function refusal(response: Response): Promise<ApiError> {
   return new ApiError(response.status, text);
 }
 
+/** Answers a request; `path` begins behind the root. */
+export type Answerer = (path: string, init: RequestInit) => Promise<Response>;
+
+let answerer: Answerer = (path, init) => fetch(`${ROOT}${path}`, init);
+
+/** Lets something else than a server answer: a page with a profile inside (src/share). */
+export function answerWith(other: Answerer) {
+  answerer = other;
+}
+
 /** A request of the interface; `path` begins behind the root. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const read = !init.method || init.method === "GET";
   for (let tried = 0; ; tried++) {
     let response: Response;
     try {
-      response = await fetch(`${ROOT}${path}`, init);
+      response = await answerer(path, init);
     } catch (error) {
       if (init.signal?.aborted) throw error;
       tell(true);

@@ -12,6 +12,8 @@ export interface Entry {
   neff: string;
   trace: string;
   simulated: boolean;
+  /** Of a run of inspect: events of hosts and devices, not of engines. */
+  system?: boolean;
   execution: number;
   total_ns: number;
   events: number;

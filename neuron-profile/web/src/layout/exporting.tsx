@@ -12,6 +12,7 @@ import { Button, Check } from "../parts/controls";
 import { Dialog } from "../parts/dialog";
 import { useSeen } from "../parts/range";
 import { useProfile } from "../state/profile";
+import { shared } from "../state/shared";
 
 /** Rows of one file; more are not a table that a person reads. */
 const MOST = 200_000;
@@ -54,6 +55,32 @@ async function moments(id: string, table: string, range: [number, number], told:
   return rows;
 }
 
+/** Events of a page where nothing is said, as of the command. */
+const EVENTS = 200_000;
+
+/** The viewer with the profile inside as one file, which needs no server. */
+function WholePage({ id }: { id: string }) {
+  const { profile, totalNs } = useProfile();
+  const seen = useSeen();
+  const [part, setPart] = useState(false);
+  const many = (profile?.events ?? 0) > EVENTS;
+  const range = { from: Math.floor(seen.from), to: Math.min(Math.ceil(seen.to), Math.max(totalNs, 1)) };
+  const asked = { ...((part || (many && !seen.whole)) && range), view: window.location.hash.slice(1) };
+  return (
+    <fieldset className="one-page">
+      <legend>One page for others</legend>
+      <p className="dim">
+        The viewer with this profile inside: a file that works without a server and sends nothing anywhere. Annotations, layouts and attached sources go with it.
+        {many && ` Of the ${count(profile?.events ?? 0)} events the first ${count(EVENTS)} ${seen.whole ? "" : "of the visible range "}are in it; neuron-profile export --format html takes more.`}
+      </p>
+      {!seen.whole && !many && <Check label="Only the events of the visible range" checked={part} onChange={setPart} />}
+      <a className="button" download href={`/api/v1/profiles/${encodeURIComponent(id)}/page${query(asked)}`}>
+        Save as HTML
+      </a>
+    </fieldset>
+  );
+}
+
 export function ExportDialog({ onClose }: { onClose: () => void }) {
   const { id, profile, lanes } = useProfile();
   const seen = useSeen();
@@ -79,7 +106,7 @@ export function ExportDialog({ onClose }: { onClose: () => void }) {
   };
   return (
     <Dialog
-      title="Save what is seen as CSV"
+      title="Save what is seen"
       onClose={() => {
         stop.abort();
         onClose();
@@ -93,6 +120,7 @@ export function ExportDialog({ onClose }: { onClose: () => void }) {
         <Check key={table} label={`${text} (${table}.csv)`} checked={chosen.includes(table)} onChange={(on) => setChosen(on ? [...chosen, table] : chosen.filter((one) => one !== table))} />
       ))}
       {state && <p role="status">{state}</p>}
+      {!shared() && id && <WholePage id={id} />}
       <div className="dialog-foot">
         <Button onClick={() => void navigator.clipboard?.writeText(window.location.href).then(() => setState("The link is copied"), () => setState("The browser does not let this page copy"))} icon="copy">
           Copy the link

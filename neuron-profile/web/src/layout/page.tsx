@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useState } from "react";
 import { Button } from "../parts/controls";
 import { Notice } from "../parts/notice";
+import { noteRecent } from "../manager/folders";
 import { go } from "../router";
 import { embedded } from "../state/embedded";
 import { useAnnotations } from "../state/annotations";
@@ -11,7 +12,7 @@ import { goTo, useToast } from "../state/goto";
 import { keepAnnotations } from "../state/keep";
 import { useProfile } from "../state/profile";
 import { useSettings } from "../state/settings";
-import { type UrlState, followStores, parseUrl } from "../state/url";
+import { type UrlState, followStores, parseUrl, useRun } from "../state/url";
 import { useView } from "../state/view";
 import { AddWidget } from "./addwidget";
 import { Dock } from "./dock";
@@ -29,6 +30,7 @@ function open(url: UrlState) {
   if (url.event) void goTo(url.event.table, url.event.row, url.range === null);
   if (url.search) void find(url.search.table, url.search.query);
   if (url.annotation) useAnnotations.getState().setActive(url.annotation);
+  useRun.setState({ run: url.run });
 }
 
 export function ProfilePage({ id }: { id: string }) {
@@ -37,6 +39,7 @@ export function ProfilePage({ id }: { id: string }) {
   const [helping, setHelping] = useState(false);
   const [focus, setFocus] = useState(embedded());
   const toast = useToast();
+  const tabBars = useSettings((s) => s.tabBars);
   // As the page was opened: later it follows the stores.
   const url = useMemo(() => parseUrl(window.location.hash), [id]);
   const keyed = useMemo(
@@ -51,6 +54,7 @@ export function ProfilePage({ id }: { id: string }) {
 
   useEffect(() => {
     if (status !== "ready") return;
+    noteRecent(id);
     let stops: (() => void)[] = [];
     let gone = false;
     void keepAnnotations(id).then((stop) => {
@@ -83,7 +87,7 @@ export function ProfilePage({ id }: { id: string }) {
       </main>
     );
   return (
-    <div className={focus ? "page focus" : "page"}>
+    <div className={`${focus ? "page focus" : "page"} tabs-${tabBars}`}>
       {!focus && <Topbar onAdd={() => setAdding(true)} onHelp={() => setHelping(true)} onFocusMode={() => setFocus(true)} />}
       <main className="dock">{status === "ready" ? <Dock layout={url.layout} /> : <Notice>Loading the profile …</Notice>}</main>
       {adding && <AddWidget onClose={() => setAdding(false)} />}
@@ -100,5 +104,5 @@ export function ProfilePage({ id }: { id: string }) {
 /** The layout that a link names: one that others have too. */
 function saved(): string | null {
   const { name } = useWorkspace.getState();
-  return name === "Default" ? null : name;
+  return name === "Default" || name === "System" ? null : name;
 }

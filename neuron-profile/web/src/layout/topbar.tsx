@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useServer } from "../api/client";
 import { inTensorBoard } from "../api/root";
 import { changeProfile } from "../api/profiles";
-import { moment, time } from "../format/number";
+import { count, moment, time } from "../format/number";
 import { short } from "../format/words";
 import { Button, IconButton } from "../parts/controls";
 import { AskName, Confirm, Dialog } from "../parts/dialog";
@@ -14,7 +14,9 @@ import { go } from "../router";
 import { toast } from "../state/goto";
 import { useKept } from "../state/keep";
 import { useProfile } from "../state/profile";
+import { type Shared, shared } from "../state/shared";
 import { useUndo } from "../state/undo";
+import { runUrl, useRun } from "../state/url";
 import { useView } from "../state/view";
 import { ExportDialog } from "./exporting";
 import { ProfileFacts } from "./facts";
@@ -65,11 +67,23 @@ function LayoutMenu() {
   );
 }
 
+/** What a file with a profile inside says of itself. */
+function fileNotes(file: Shared): string[] {
+  const { window, made_by, left_out } = file;
+  const what = window.whole ? "all events" : `the events from ${moment(window.from)} to ${moment(window.to)}`;
+  return [
+    `This page is a file that neuron-profile ${made_by} wrote: it has ${what} of the profile (${count(window.events)}), asks no server, and SQL needs one. Annotations that are made here stay in this browser.`,
+    ...left_out.map((text) => `Not in this file: ${text}.`),
+  ];
+}
+
 /** What is wrong with the profile or the connection. */
 function Bell() {
   const profile = useProfile((s) => s.profile);
   const kept = useKept();
   const notes = [...(profile?.notes ?? [])];
+  const file = shared();
+  if (file) notes.unshift(...fileNotes(file));
   if (profile?.simulated) notes.unshift("This profile is of the software NeuronCore: simulated.");
   if (kept.state === "failed") notes.push(`Annotations are only in this browser: ${kept.error}`);
   return (
@@ -112,6 +126,7 @@ export function Topbar({ onAdd, onHelp, onFocusMode }: Props) {
   const { past, future, back, forward, from, to, total } = useView();
   const { done, undone, undo, redo } = useUndo();
   const away = useServer((s) => s.away);
+  const run = useRun((s) => s.run);
   const [facts, setFacts] = useState(false);
   const [renaming, setRenaming] = useState(false);
   const [exporting, setExporting] = useState(false);
@@ -120,15 +135,29 @@ export function Topbar({ onAdd, onHelp, onFocusMode }: Props) {
   const whole = from === 0 && to === total;
   return (
     <header className="topbar">
-      <button type="button" className="brand" onClick={() => go("/")} title="All profiles">
-        neuron-profile
-      </button>
+      {shared() ? (
+        <span className="brand">neuron-profile</span>
+      ) : (
+        <button type="button" className="brand" onClick={() => go("/")} title="All profiles">
+          neuron-profile
+        </button>
+      )}
       {profile && (
         <>
           <button type="button" className="profile-name tip" onClick={() => setFacts(true)} title="About this profile">
             {short(profile.display_name, 60)}
           </button>
-          {!inTensorBoard && <IconButton icon="pencil" label="Rename profile" onClick={() => setRenaming(true)} />}
+          {!inTensorBoard && !shared() && <IconButton icon="pencil" label="Rename profile" onClick={() => setRenaming(true)} />}
+          {shared() && (
+            <span className="tag" title={fileNotes(shared()!).join("\n")}>
+              {shared()?.window.whole ? "file" : "file with a part"}
+            </span>
+          )}
+          {run && !shared() && !inTensorBoard && (
+            <Button icon="left" onClick={() => go(runUrl(run))} title="Back to the run that this device profile is of">
+              Run
+            </Button>
+          )}
           {profile.simulated && <span className="tag warn">simulated</span>}
         </>
       )}

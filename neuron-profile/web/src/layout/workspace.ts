@@ -7,11 +7,13 @@ import { create } from "zustand";
 import { reason } from "../api/client";
 import { deleteDocument, listDocuments, readDocument, writeDocument } from "../api/documents";
 import { embedded } from "../state/embedded";
+import { useProfile } from "../state/profile";
 import { useUndo } from "../state/undo";
 import { widget } from "./catalogue";
 
 const KIND = "layouts";
-const KEPT = "neuron-profile.layout";
+/** Runs and devices are laid out apart. */
+const KEPT = () => (useProfile.getState().profile?.system === true ? "neuron-profile.layout.system" : "neuron-profile.layout");
 
 interface Workspace {
   api: DockviewApi | null;
@@ -48,7 +50,14 @@ const BUILTIN: Record<string, Builtin> = {
     { tabs: ["memory"], part: 0.5, beside: { tabs: ["tensors", "details"], part: 0.45 } },
   ],
   Timeline: [{ tabs: ["timeline"], part: 1 }],
+  System: [
+    { tabs: ["system", "timeline"], part: 0.6 },
+    { tabs: ["summary", "recommendations", "database", "annotations"], part: 0.4, beside: { tabs: ["details", "search"], part: 0.36 } },
+  ],
 };
+
+/** What a profile opens with: a run has other widgets than a device. */
+const usual = (): string => (useProfile.getState().profile?.system === true ? "System" : "Default");
 
 export const builtinNames = Object.keys(BUILTIN);
 
@@ -98,7 +107,7 @@ function restore(api: DockviewApi, layout: SerializedDockview): boolean {
 
 function kept(): SerializedDockview | null {
   try {
-    return JSON.parse(localStorage.getItem(KEPT) ?? "null") as SerializedDockview | null;
+    return JSON.parse(localStorage.getItem(KEPT()) ?? "null") as SerializedDockview | null;
   } catch {
     return null;
   }
@@ -106,14 +115,14 @@ function kept(): SerializedDockview | null {
 
 /** Begins: the layout of the link, else the one that was in use, else the default. */
 export async function begin(api: DockviewApi, named: string | null) {
-  useWorkspace.setState({ api });
+  useWorkspace.setState({ api, name: usual() });
   const before = kept();
   if (named && BUILTIN[named]) build(api, BUILTIN[named]);
-  else if (!before || !restore(api, before)) build(api, BUILTIN.Default!);
+  else if (!before || !restore(api, before)) build(api, BUILTIN[usual()]!);
   api.onDidLayoutChange(() => {
     if (embedded()) return;
     try {
-      localStorage.setItem(KEPT, JSON.stringify(api.toJSON()));
+      localStorage.setItem(KEPT(), JSON.stringify(api.toJSON()));
     } catch {
       // Without storage the next visit begins with the default.
     }

@@ -15,6 +15,8 @@ import { useRequest } from "../parts/request";
 import { type Col, DataTable } from "../parts/table";
 import { go } from "../router";
 import { toast, useToast } from "../state/goto";
+import { FolderDialog, Shelves } from "./shelves";
+import { type Shelf, foldersOf, isFavourite, onShelf, plainTags, recentIds, withFavourite, withPlain } from "./folders";
 import { Jobs, useJobs } from "./jobs";
 import { UploadDialog } from "./upload";
 
@@ -23,21 +25,23 @@ const when = (ns: number) => new Date(ns / 1e6).toISOString().slice(0, 16).repla
 
 const columns: Col<Entry>[] = [
   { id: "tick", title: "", value: () => null, width: 34 },
-  { id: "display_name", title: "Name", value: (one) => one.display_name, width: 280 },
-  { id: "tags", title: "Tags", value: (one) => one.tags.join(", "), width: 160 },
+  { id: "display_name", title: "Name", value: (one) => one.display_name, width: 260 },
+  { id: "actions", title: "", value: () => null, width: 150 },
+  { id: "tags", title: "Tags", value: (one) => plainTags(one).join(", "), width: 130 },
+  { id: "folders", title: "Folders", value: (one) => foldersOf(one).join(", "), width: 110 },
+  { id: "type", title: "Type", value: (one) => (one.system ? "system" : "device"), width: 70 },
   { id: "total_ns", title: "Length", value: (one) => one.total_ns, text: (v) => time(v), right: true, width: 90 },
   { id: "events", title: "Events", value: (one) => one.events, text: count, right: true, width: 100 },
   { id: "bytes", title: "Size", value: (one) => one.bytes, text: bytes, right: true, width: 90, sum: true },
   { id: "written_at_ns", title: "Stored (UTC)", value: (one) => one.written_at_ns, text: when, width: 130 },
-  { id: "neff", title: "NEFF", value: (one) => base(one.neff), width: 150 },
-  { id: "trace", title: "Trace", value: (one) => base(one.trace), width: 150 },
+  { id: "neff", title: "NEFF", value: (one) => base(one.neff), width: 120 },
+  { id: "trace", title: "Trace", value: (one) => base(one.trace), width: 120 },
   { id: "execution", title: "Execution", value: (one) => one.execution, right: true, width: 80, hidden: true },
   { id: "id", title: "Id", value: (one) => one.id, width: 300, hidden: true },
-  { id: "actions", title: "", value: () => null, width: 110 },
 ];
 
 /** Asked for: a new name, new tags, a deletion. */
-type Asking = { what: "name" | "tags"; entry: Entry } | { what: "delete"; entries: Entry[] } | { what: "upload"; files: File[] } | null;
+type Asking = { what: "name" | "tags"; entry: Entry } | { what: "delete" | "folder"; entries: Entry[] } | { what: "upload"; files: File[] } | null;
 
 /** Says of each deletion that failed why; the others are done. */
 async function deleteAll(entries: readonly Entry[]): Promise<void> {
@@ -67,9 +71,11 @@ export function ManagerPage() {
   const [ticked, setTicked] = useState<readonly string[]>([]);
   const [asking, setAsking] = useState<Asking>(null);
   const [over, setOver] = useState(false);
+  const [shelf, setShelf] = useState<Shelf>({ what: "all" });
   const away = useServer((s) => s.away);
   const message = useToast();
-  const profiles = list.data?.profiles ?? [];
+  const all = list.data?.profiles ?? [];
+  const profiles = useMemo(() => onShelf(list.data?.profiles ?? [], shelf, recentIds()), [list.data, shelf]);
   const chosen = profiles.filter((one) => ticked.includes(one.id));
   useEffect(() => {
     document.title = "Profiles – neuron-profile";
@@ -129,13 +135,15 @@ export function ManagerPage() {
               Try again
             </Button>
           </Notice>
-        ) : list.data && profiles.length === 0 ? (
+        ) : list.data && all.length === 0 ? (
           <Notice>
             <p>No profile is stored yet.</p>
             <p>Drop a NEFF and its NTFF here, or store one:</p>
             <code>neuron-profile view -n FILE.neff -s FILE.ntff --ingest-only</code>
           </Notice>
         ) : (
+          <div className="shelved">
+          <Shelves profiles={all} shelf={shelf} onChoose={setShelf} />
           <DataTable
             name="Profiles"
             columns={columns}
@@ -143,12 +151,15 @@ export function ManagerPage() {
             rowId={(one) => one.id}
             onPick={(one) => go(`/profile/${one.id}`)}
             sort={{ id: "written_at_ns", desc: true }}
-            empty={list.loading ? "Loading …" : "No profile."}
+            empty={list.loading ? "Loading …" : "No profile here."}
             tools={
               <>
                 <Check label="All" checked={allTicked} onChange={(on) => setTicked(on ? profiles.map((one) => one.id) : [])} />
                 <Button icon="compare" disabled={chosen.length < 2} title="Tick two or more" onClick={() => go(`/compare?ids=${chosen.map((one) => one.id).join(",")}`)}>
                   {chosen.length > 2 ? `Open ${chosen.length} together` : "Compare"}
+                </Button>
+                <Button icon="folder" disabled={chosen.length === 0} onClick={() => setAsking({ what: "folder", entries: chosen })}>
+                  Folder
                 </Button>
                 <Button icon="trash" disabled={chosen.length === 0} onClick={() => setAsking({ what: "delete", entries: chosen })}>
                   Delete
@@ -183,7 +194,7 @@ export function ManagerPage() {
                 case "tags":
                   return (
                     <span className="tags">
-                      {one.tags.map((tag) => (
+                      {plainTags(one).map((tag) => (
                         <span key={tag} className="tag">
                           {short(tag, 30)}
                         </span>
@@ -193,6 +204,8 @@ export function ManagerPage() {
                 case "actions":
                   return (
                     <span className="row-actions" onClick={(event) => event.stopPropagation()} onKeyDown={(event) => event.stopPropagation()} role="presentation">
+                      <IconButton icon="star" label={isFavourite(one) ? `${one.display_name} is a favourite` : `Make ${one.display_name} a favourite`} pressed={isFavourite(one)} onClick={() => void change(one, { tags: withFavourite(one, !isFavourite(one)) })} />
+                      <IconButton icon="folder" label={`Folders of ${one.display_name}`} onClick={() => setAsking({ what: "folder", entries: [one] })} />
                       <IconButton icon="pencil" label={`Rename ${one.display_name}`} onClick={() => setAsking({ what: "name", entry: one })} />
                       <IconButton icon="list" label={`Tags of ${one.display_name}`} onClick={() => setAsking({ what: "tags", entry: one })} />
                       <IconButton icon="trash" label={`Delete ${one.display_name}`} onClick={() => setAsking({ what: "delete", entries: [one] })} />
@@ -203,6 +216,7 @@ export function ManagerPage() {
               }
             }}
           />
+          </div>
         )}
       </main>
       {asking?.what === "name" && (
@@ -213,9 +227,9 @@ export function ManagerPage() {
           title="Tags"
           label="Tags, with commas between"
           action="Save"
-          initial={asking.entry.tags.join(", ")}
+          initial={plainTags(asking.entry).join(", ")}
           maxLength={2000}
-          onDone={(text) => void change(asking.entry, { tags: text.split(",").map((one) => one.trim()).filter((one) => one !== "") })}
+          onDone={(text) => void change(asking.entry, { tags: withPlain(asking.entry, text.split(",").map((one) => one.trim()).filter((one) => one !== "")) })}
           onClose={() => setAsking(null)}
         />
       )}
@@ -228,6 +242,7 @@ export function ManagerPage() {
           onClose={() => setAsking(null)}
         />
       )}
+      {asking?.what === "folder" && <FolderDialog entries={asking.entries} all={all} onChange={(entry, tags) => change(entry, { tags })} onClose={() => setAsking(null)} />}
       {asking?.what === "upload" && <UploadDialog initial={asking.files} onClose={() => setAsking(null)} />}
       {over && <div className="drop-here">Drop a NEFF and its NTFF</div>}
       {message.text && (

@@ -4,6 +4,8 @@ import type { Bar, BarRow } from "./bars";
 
 export interface Scene {
   rows: readonly BarRow[];
+  /** Tops of the rows, and the bottom of the last. */
+  tops: readonly number[];
   from: number;
   to: number;
   gutter: number;
@@ -30,8 +32,40 @@ function fitted(context: CanvasRenderingContext2D, text: string, width: number):
   return low > 1 ? `${text.slice(0, low)}…` : "";
 }
 
+/** Steps from 0 to the most: the first line filled, the others alone. */
+function drawLines(context: CanvasRenderingContext2D, lines: NonNullable<BarRow["lines"]>, top: number, bottom: number, x: (value: number) => number, from: number, to: number) {
+  lines.of.forEach((line, place) => {
+    const y = (value: number) => bottom - (Math.min(Math.max(value / Math.max(lines.max, Number.MIN_VALUE), 0), 1) * (bottom - top));
+    let first = line.times.findIndex((time) => time > from);
+    first = Math.max(0, (first < 0 ? line.times.length : first) - 1);
+    if (line.times[first] === undefined) return;
+    context.beginPath();
+    const begin = x(Math.max(from, line.times[first]!));
+    context.moveTo(begin, y(line.values[first]!));
+    let last = y(line.values[first]!);
+    for (let i = first + 1; i < line.times.length && line.times[i]! <= to; i += 1) {
+      const at = x(line.times[i]!);
+      context.lineTo(at, last);
+      last = y(line.values[i]!);
+      context.lineTo(at, last);
+    }
+    context.lineTo(x(to), last);
+    context.strokeStyle = line.colour;
+    context.lineWidth = 1.2;
+    context.stroke();
+    if (place > 0) return;
+    context.lineTo(x(to), bottom);
+    context.lineTo(begin, bottom);
+    context.closePath();
+    context.globalAlpha = 0.25;
+    context.fillStyle = line.colour;
+    context.fill();
+    context.globalAlpha = 1;
+  });
+}
+
 export function drawBars(canvas: HTMLCanvasElement, scene: Scene) {
-  const { rows, from, to, gutter, height, width, total, marks, drag } = scene;
+  const { rows, tops, from, to, gutter, height, width, total, marks, drag } = scene;
   const scale = window.devicePixelRatio || 1;
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(name).trim();
@@ -61,16 +95,20 @@ export function drawBars(canvas: HTMLCanvasElement, scene: Scene) {
   context.font = `11px ${colour("--mono")}`;
   context.textBaseline = "middle";
   rows.forEach((row, i) => {
-    const top = i * height;
+    const top = tops[i]!;
+    const high = tops[i + 1]! - top;
     if (i % 2 === 1) {
       context.fillStyle = colour("--tl-row-alt");
       context.globalAlpha = 0.6;
-      context.fillRect(0, top, width, height);
+      context.fillRect(0, top, width, high);
       context.globalAlpha = 1;
     }
     context.fillStyle = colour("--tl-label");
     context.textAlign = "right";
     context.fillText(fitted(context, row.label, gutter - 12), gutter - 8, top + height / 2);
+    if (!row.lines) return;
+    context.fillStyle = colour("--dim");
+    context.fillText(fitted(context, row.lines.show(row.lines.max), gutter - 12), gutter - 8, top + (height * 3) / 2);
   });
 
   context.save();
@@ -79,7 +117,8 @@ export function drawBars(canvas: HTMLCanvasElement, scene: Scene) {
   context.clip();
   context.textAlign = "left";
   rows.forEach((row, i) => {
-    const top = i * height + 2;
+    const top = tops[i]! + 2;
+    if (row.lines) drawLines(context, row.lines, top, tops[i + 1]! - 3, x, from, to);
     for (const bar of row.bars) {
       if (bar.to < from || bar.from > to) continue;
       const left = Math.max(gutter - 2, x(bar.from));

@@ -22,10 +22,38 @@ export interface Bar {
   key: string;
 }
 
+/** A value that holds from each time on until the next one. */
+export interface StepLine {
+  name: string;
+  colour: string;
+  times: readonly number[];
+  values: readonly number[];
+}
+
 export interface BarRow {
   label: string;
   /** Sorted by `from`; those of one row do not overlap. */
   bars: readonly Bar[];
+  /** A row of lines instead of bars, twice as high: from 0 to `max`. */
+  lines?: { of: readonly StepLine[]; max: number; show: (value: number) => string };
+}
+
+/** The value of a line at a time; null before the first one. */
+export function valueAt(line: StepLine, time: number): number | null {
+  let [low, high] = [0, line.times.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (line.times[middle]! > time) high = middle;
+    else low = middle + 1;
+  }
+  return low === 0 ? null : line.values[low - 1]!;
+}
+
+/** Tops of rows, and the bottom of the last. */
+export function topsOf(rows: readonly BarRow[], height: number): number[] {
+  const tops = [0];
+  for (const row of rows) tops.push(tops[tops.length - 1]! + (row.lines ? 2 * height : height));
+  return tops;
 }
 
 interface Props {
@@ -35,6 +63,8 @@ interface Props {
   to: number;
   axis: (value: number) => string;
   tell: (bar: Bar) => ReactNode;
+  /** More about a row of lines at a time. */
+  tellLine?: (row: BarRow, time: number) => ReactNode;
   onZoom?: (from: number, to: number, record: boolean) => void;
   onPick?: (bar: Bar) => void;
   onMenu?: (bar: Bar) => void;
@@ -50,6 +80,30 @@ function savePicture(canvas: HTMLCanvasElement | null, name: string) {
   canvas?.toBlob((blob) => blob && download(`${name}.png`, blob, "image/png"), "image/png");
 }
 
+/** The values of a row of lines at a time. */
+function LineBox({ row, time, axis, more }: { row: BarRow; time: number; axis: (value: number) => string; more: Props["tellLine"] }) {
+  return (
+    <>
+      <dl>
+        <div>
+          <dt>time</dt>
+          <dd>{axis(time)}</dd>
+        </div>
+        {row.lines?.of.map((line) => {
+          const value = valueAt(line, time);
+          return (
+            <div key={line.name}>
+              <dt>{line.name}</dt>
+              <dd>{value === null ? "–" : row.lines?.show(value)}</dd>
+            </div>
+          );
+        })}
+      </dl>
+      {more?.(row, time)}
+    </>
+  );
+}
+
 export function Bars(props: Props) {
   const { rows, from, to, onZoom } = props;
   const gutter = props.gutter ?? 110;
@@ -57,32 +111,35 @@ export function Bars(props: Props) {
   const holder = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const size = useSize(holder);
-  const [hover, setHover] = useState<{ bar: Bar; x: number; y: number } | null>(null);
+  const [hover, setHover] = useState<{ bar: Bar | null; row: BarRow | null; time: number; x: number; y: number } | null>(null);
   const [drag, setDrag] = useState<{ start: number; now: number } | null>(null);
   const [at, setAt] = useState<{ row: number; bar: number } | null>(null);
   const plot = Math.max(1, size.width - gutter);
   const marks = useMemo(() => ticks(from, to, Math.max(2, plot / 110)), [from, to, plot]);
-  const total = Math.max(rows.length * height + AXIS, size.height);
+  const tops = useMemo(() => topsOf(rows, height), [rows, height]);
+  const total = Math.max(tops[tops.length - 1]! + AXIS, size.height);
   const held = at ? rows[at.row]?.bars[at.bar] : undefined;
 
   useEffect(() => {
     const element = canvas.current;
     if (!element || size.width === 0) return;
     const frame = requestAnimationFrame(() =>
-      drawBars(element, { rows, from, to, gutter, height, width: size.width, total, marks, axis: props.axis, hover: hover?.bar ?? null, held: held ?? null, drag }),
+      drawBars(element, { rows, tops, from, to, gutter, height, width: size.width, total, marks, axis: props.axis, hover: hover?.bar ?? null, held: held ?? null, drag }),
     );
     return () => cancelAnimationFrame(frame);
   });
 
   const timeAt = (x: number) => from + ((x - gutter) / plot) * (to - from);
+  const rowAt = (y: number) => tops.findIndex((top, i) => y >= top && y < (tops[i + 1] ?? 0));
   const barAt = (event: PointerEvent): { bar: Bar; row: number; index: number } | null => {
     const box = event.currentTarget.getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    const row = Math.floor(y / height);
+    const row = rowAt(y);
     const bars = rows[row]?.bars;
     if (!bars || x < gutter) return null;
     const slack = (2 / plot) * (to - from);
     const time = timeAt(x);
+    if (rows[row]?.lines) return null;
     const index = bars.findIndex((bar) => bar.from - slack <= time && time <= bar.to + slack);
     const bar = bars[index];
     return bar ? { bar, row, index } : null;
@@ -151,8 +208,11 @@ export function Bars(props: Props) {
           if (drag) return setDrag({ ...drag, now: place(event) });
           const found = barAt(event);
           const box = event.currentTarget.getBoundingClientRect();
-          setHover(found ? { bar: found.bar, x: event.clientX - box.left, y: event.clientY - box.top } : null);
-          if (found?.bar !== hover?.bar) props.onHover?.(found?.bar ?? null);
+          const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+          const row = rows[rowAt(y)];
+          const lines = row?.lines && x >= gutter ? row : null;
+          setHover(found || lines ? { bar: found?.bar ?? null, row: lines, time: timeAt(x), x, y } : null);
+          if ((found?.bar ?? null) !== (hover?.bar ?? null)) props.onHover?.(found?.bar ?? null);
         }}
         onPointerUp={(event) => {
           if (!drag) return;
@@ -171,12 +231,12 @@ export function Bars(props: Props) {
         onContextMenu={(event) => {
           if (!props.onMenu) return;
           event.preventDefault();
-          if (hover) props.onMenu(hover.bar);
+          if (hover?.bar) props.onMenu(hover.bar);
         }}
       />
       {hover && !drag && (
-        <div className="hover-box" style={{ left: Math.min(hover.x + 12, Math.max(0, size.width - 320)), top: hover.y + 16, borderColor: hover.bar.colour }}>
-          {props.tell(hover.bar)}
+        <div className="hover-box" style={{ left: Math.min(hover.x + 12, Math.max(0, size.width - 320)), top: hover.y + 16, borderColor: hover.bar?.colour ?? hover.row?.lines?.of[0]?.colour ?? "" }}>
+          {hover.bar ? props.tell(hover.bar) : hover.row && <LineBox row={hover.row} time={hover.time} axis={props.axis} more={props.tellLine} />}
         </div>
       )}
       <div className="bars-tools">

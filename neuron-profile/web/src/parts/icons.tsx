@@ -29,6 +29,8 @@ const PATHS = {
   reload: "M13 8a5 5 0 11-1.500-3.600M13 2.500V5h-2.500",
   list: "M3 4h10M3 8h10M3 12h10",
   focus: "M2 2h12v12H2z",
+  star: "M8 2.200l1.800 3.700 4 .6-2.900 2.800.7 4L8 11.400l-3.600 1.900.7-4L2.200 6.500l4-.6z",
+  folder: "M2 4h4l1.500 1.500H14V13H2z",
 } as const;
 
 export type IconName = keyof typeof PATHS;

@@ -5,6 +5,8 @@ import { isAbort, reason } from "../api/client";
 import { getProfile, getTables } from "../api/profiles";
 import { type SeriesInfo, listSeries } from "../api/series";
 import type { Lane, Profile, TableInfo } from "../api/types";
+import { learnMetrics } from "../format/metrics";
+import { short } from "../format/words";
 import { useView } from "./view";
 
 export interface ProfileState {
@@ -22,6 +24,9 @@ export interface ProfileState {
   totalNs: number;
   load(id: string): Promise<void>;
 }
+
+/** Letters of the name of a row at most. */
+const NAME = 200;
 
 let loading: AbortController | null = null;
 
@@ -48,11 +53,13 @@ export const useProfile = create<ProfileState>((set, get) => ({
         listSeries(id, mine.signal),
       ]);
       if (mine.signal.aborted) return;
+      learnMetrics(tables.tables.find((one) => one.name === "Summary")?.columns ?? []);
       useView.getState().begin(profile.total_ns);
       set({
         status: "ready",
         profile,
-        lanes: profile.lanes,
+        // A name may be a megabyte; what is shown of it is short.
+        lanes: profile.lanes.map((lane) => (lane.name.length > NAME ? { ...lane, name: short(lane.name, NAME) } : lane)),
         names: profile.names,
         series,
         tables: tables.tables,

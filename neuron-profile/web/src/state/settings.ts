@@ -25,6 +25,8 @@ export interface Settings {
   /** px of ordinary text. */
   fontSize: number;
   timeUnit: "auto" | "ns" | "us" | "ms" | "s";
+  /** Bars of tabs: all, those of several tabs, or none. */
+  tabBars: "always" | "several" | "never";
 
   colourBy: ColourBy;
   schemes: Scheme[];
@@ -53,7 +55,6 @@ export interface Settings {
   showDependencies: boolean;
   showWarnings: boolean;
   showErrors: boolean;
-  showBarriers: boolean;
   showLabels: boolean;
   showHoverBox: boolean;
   crosshair: boolean;
@@ -67,6 +68,7 @@ const usual: Omit<Settings, "set" | "reset"> = {
   theme: "auto",
   fontSize: 12,
   timeUnit: "auto",
+  tabBars: "always",
   colourBy: "name",
   schemes: [],
   scheme: "",
@@ -84,7 +86,6 @@ const usual: Omit<Settings, "set" | "reset"> = {
   showDependencies: true,
   showWarnings: true,
   showErrors: true,
-  showBarriers: true,
   showLabels: true,
   showHoverBox: true,
   crosshair: true,

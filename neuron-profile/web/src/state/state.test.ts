@@ -116,15 +116,16 @@ describe("the URL", () => {
       colour: "layer" as const,
       annotation: "a1",
       layout: "mine & yours",
+      run: `n_${"0a".repeat(20)}/12`,
     };
     expect(parseUrl(formatUrl(state))).toEqual(state);
   });
 
   it("leaves out what is as usual, and what is not understood", () => {
-    const nothing = { range: null, event: null, box: null, search: null, colour: null, annotation: null, layout: null };
+    const nothing = { range: null, event: null, box: null, search: null, colour: null, annotation: null, layout: null, run: null };
     expect(formatUrl(nothing)).toBe("");
     expect(formatUrl({ ...nothing, colour: "name" })).toBe("");
-    expect(parseUrl("#t=5&e=../x/1&b=z&c=pink&q=:")).toEqual(nothing);
+    expect(parseUrl("#t=5&e=../x/1&b=z&c=pink&q=:&s=../x")).toEqual(nothing);
     expect(parseUrl("")).toEqual(nothing);
   });
 });

@@ -1,11 +1,12 @@
 // The URL holds what is seen, so that a link opens exactly this view: range,
 // focused event, box, search, colour scheme, active annotation, layout.
 //
-//   #t=FROM-TO&e=TABLE/ROW&b=FROM-TO/LANES&q=TABLE:QUERY&c=SCHEME&a=ID&l=LAYOUT
+//   #t=FROM-TO&e=TABLE/ROW&b=FROM-TO/LANES&q=TABLE:QUERY&c=SCHEME&a=ID&l=LAYOUT&s=RUN/ROW
 //
 // It is behind the `#`, so that the server never sees it and its log never
 // holds it; it is written with replaceState, since zooms have steps of their own.
 
+import { create } from "zustand";
 import { type ColourBy, useSettings } from "./settings";
 import { useAnnotations } from "./annotations";
 import { useSearch } from "./search";
@@ -19,6 +20,8 @@ export interface UrlState {
   colour: ColourBy | null;
   annotation: string | null;
   layout: string | null;
+  /** The run that a device profile was opened from, and its event. */
+  run: string | null;
 }
 
 const COLOURS: readonly string[] = ["name", "operator", "layer", "engine", "opcode", "rules"];
@@ -44,6 +47,7 @@ export function parseUrl(hash: string): UrlState {
     colour: COLOURS.includes(colour) ? (colour as ColourBy) : null,
     annotation: given.get("a"),
     layout: given.get("l"),
+    run: /^n_[0-9a-f]{40}(\/\d+)?$/.exec(given.get("s") ?? "")?.[0] ?? null,
   };
 }
 
@@ -59,6 +63,7 @@ export function formatUrl(state: UrlState): string {
   if (state.colour && state.colour !== "name") given.set("c", state.colour);
   if (state.annotation) given.set("a", state.annotation);
   if (state.layout) given.set("l", state.layout);
+  if (state.run) given.set("s", state.run);
   const text = given.toString();
   return text === "" ? "" : `#${text}`;
 }
@@ -76,7 +81,17 @@ export function currentUrl(layout: string | null): UrlState {
     colour: useSettings.getState().colourBy,
     annotation: useAnnotations.getState().active,
     layout,
+    run: useRun.getState().run,
   };
+}
+
+/** Where a device profile was opened from; the way back to it. */
+export const useRun = create<{ run: string | null }>(() => ({ run: null }));
+
+/** The address of the run, with the event from which its device profile was opened. */
+export function runUrl(run: string): string {
+  const [id, row] = run.split("/");
+  return `/profile/${id}${row === undefined ? "" : `#e=SystemProfileEvents/${row}`}`;
 }
 
 /** Keeps the URL as the stores are, a moment after they change; returns how to stop. */

@@ -8,6 +8,7 @@ import { type Stacked, stack } from "./overlap";
 import { type Piece, TileCache } from "./tile-cache";
 import type { Fault, LaneTile, LayerTile, MatchTile, SeriesTile } from "./tile-data";
 import { TileLoader } from "./tile-loader";
+import { type Warning, loadLimits, ofFaults, outside } from "./warnings";
 import { type TileKey, keyText, levelFor, rootLevel, tilesIn, wanted } from "./tile-key";
 
 /** Lanes of one request (our choice: all of most profiles, and 1.5 MB for a dense tile). */
@@ -46,6 +47,7 @@ export class TimelineData {
   private layerPieces: readonly Piece<LayerTile>[] = [];
   /** Set once they are there. */
   faults: readonly Fault[] = [];
+  warnings: readonly Warning[] = [];
   private readonly stop = new AbortController();
   private readonly lanePieces = new Map<string, readonly Piece<LaneTile>[]>();
   private readonly seriesPieces = new Map<string, readonly Piece<SeriesTile>[]>();
@@ -94,10 +96,16 @@ export class TimelineData {
     });
   }
 
-  /** Loads the faults of the profile, and says when there are some. */
+  /** Loads faults and limits of the profile, and says when there are some. */
   async loadFaults(): Promise<boolean> {
-    this.faults = await loadFaults(this.options.id, this.stop.signal).catch(() => []);
-    return this.faults.length > 0;
+    const { id, total } = this.options;
+    const [faults, limits] = await Promise.all([
+      loadFaults(id, this.stop.signal).catch(() => []),
+      loadLimits(id, this.stop.signal).catch(() => []),
+    ]);
+    this.faults = faults;
+    this.warnings = [...limits, ...ofFaults(faults), ...outside(total)];
+    return this.warnings.length > 0;
   }
 
   /** The levels of layers that are known so far. */

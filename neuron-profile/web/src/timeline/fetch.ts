@@ -157,7 +157,7 @@ export async function loadFaults(id: string, signal: AbortSignal): Promise<Fault
     const { rows } = await getRows(id, "Error", 0, FAULTS, signal);
     return rows.flatMap((row) => {
       const text = [row.type, row.description, row.metadata].filter((one) => typeof one === "string" && one !== "");
-      return typeof row.timestamp === "number" ? [{ time: row.timestamp, text: text.join(": ") }] : [];
+      return typeof row.timestamp === "number" ? [{ time: row.timestamp, text: text.join(": "), loss: row.type === "Warnings" }] : [];
     });
   } catch (error) {
     if (missing(error)) return [];

@@ -8,6 +8,7 @@ import type { Series } from "./rows";
 import { FAULT, layerBars } from "./scene/layers";
 import { type Fault, type LayerBar, lowerBound } from "./tile-data";
 import { timeAt } from "./geometry";
+import type { Warning } from "./warnings";
 
 /** CSS pixels around thin events that count as on them. */
 export const NEAR = 3;
@@ -65,7 +66,13 @@ export interface FaultHit {
   readonly fault: Fault;
 }
 
-export type Hit = EventHit | ColumnHit | SeriesHit | LayerHit | FaultHit | RowHit;
+/** A band that warns, where nothing else is under the pointer. */
+export interface WarningHit {
+  readonly what: "warning";
+  readonly warning: Warning;
+}
+
+export type Hit = WarningHit | EventHit | ColumnHit | SeriesHit | LayerHit | FaultHit | RowHit;
 
 function hitEvent(frame: Frame, row: Visible, lane: number, time: number, y: number): EventHit | null {
   const all = frame.stacked(lane);
@@ -168,6 +175,16 @@ export function hit(frame: Frame, x: number, y: number): Hit | null {
     return hitEvent(frame, row, lane, time, y) ?? { what: "row", row };
   }
   return hitColumn(frame, row, time) ?? { what: "row", row };
+}
+
+/** The band that warns at a place: the shortest of several, since longer ones are seen beside it. */
+export function hitWarning(frame: Frame, x: number): WarningHit | null {
+  const time = timeAt(frame.window, frame.width / frame.scale, x);
+  const near = (NEAR * frame.scale * (frame.window.to - frame.window.from)) / frame.width;
+  const here = frame.warnings.filter(({ from, to }) => time >= from - (to > from ? 0 : near) && time <= to + (to > from ? 0 : near));
+  const [first, ...others] = here;
+  if (!first) return null;
+  return { what: "warning", warning: others.reduce((best, one) => (one.to - one.from < best.to - best.from ? one : best), first) };
 }
 
 /** The nearest begin or end of an event to a moment in the visible rows, within `near` CSS pixels; else the moment. */

@@ -5,6 +5,7 @@ import type { Fields, Value } from "../api/types";
 import type { Hit } from "./hit";
 import { unitOf } from "./scene/series";
 import { commas, duration, moment, quantity } from "./ticks";
+import { TITLES } from "./warnings";
 
 export type Line = readonly [label: string, value: string];
 
@@ -89,6 +90,11 @@ export function hitLines(hit: Hit, name: (kind: number) => string, lane: string,
       ["Busy", duration(busy)],
     ];
   }
+  if (hit.what === "warning") {
+    const { kind, from, to, text } = hit.warning;
+    const when: Line[] = to > from ? [["Time", `${moment(from)} − ${moment(to)}`], ["Duration", duration(to - from)]] : [["Time", moment(from)]];
+    return [["Warning", TITLES[kind]], ...when, ["What", shown(text)]];
+  }
   if (hit.what === "fault") return [["Error", shown(hit.fault.text)], ["Time", moment(hit.fault.time)]];
   if (hit.what === "series") {
     const one = hit.row.row.series.length === 1;
@@ -102,7 +108,9 @@ export function hitLines(hit: Hit, name: (kind: number) => string, lane: string,
         ["Most", say(max)],
       ];
     });
-    return [["Name", hit.row.row.label], ["Time", moment(hit.time)], ...values];
+    const [first] = hit.row.row.series;
+    const about: Line[] = first?.description ? [["What", first.description]] : [];
+    return [["Name", hit.row.row.label], ["Time", moment(hit.time)], ...values, ...about];
   }
   return [];
 }

@@ -14,7 +14,7 @@ import { DisplayList } from "./display-list";
 import { Events, described, focusMark } from "./focus";
 import { type Limits, type Window } from "./geometry";
 import { Gestures } from "./gestures";
-import { type Hit, hit } from "./hit";
+import { type Hit, hit, hitWarning } from "./hit";
 import { Kinds } from "./kinds";
 import { clampScroll, place, scrollTo, visible } from "./layout";
 import { legendOf } from "./legend";
@@ -238,6 +238,7 @@ export class Stage {
       matchPieces: () => data.piecesOfMatches(),
       layerPieces: () => data.piecesOfLayers(),
       faults: data.faults,
+      warnings: settings.showWarnings ? data.warnings : [],
       colour: (kind, lane) => scheme.colour(kind, lane),
       name: (kind) => kinds.name(kind),
       bands: bands.map((one) => ({ from: one.from, to: one.to, colour: pack(parse(one.colour)) })),
@@ -285,7 +286,9 @@ export class Stage {
       if (before) this.hovered(null, null);
       return;
     }
-    const found = hit(frame, pointer.x, pointer.y);
+    const thing = hit(frame, pointer.x, pointer.y);
+    // Where nothing else is, a band behind it speaks.
+    const found = thing && thing.what !== "row" ? thing : (hitWarning(frame, pointer.x) ?? thing);
     if (!found || found.what === "row") {
       if (before) this.hovered(null, null);
       return;

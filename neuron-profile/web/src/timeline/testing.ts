@@ -9,6 +9,7 @@ import type { Frame, Mark } from "./scene/frame";
 import { readTheme } from "./theme";
 import type { Piece } from "./tile-cache";
 import { type Fault, type LaneEvents, type LaneTile, type LayerTile, type SeriesTile, laneTile } from "./tile-data";
+import type { Warning } from "./warnings";
 
 export const KIND_COLOURS: readonly Packed[] = ["#c04040", "#40c040", "#4040c0"].map((text) => pack(parse(text)));
 
@@ -65,6 +66,7 @@ export interface World {
   series?: SeriesTile;
   layers?: LayerTile;
   faults?: readonly Fault[];
+  warnings?: readonly Warning[];
   marks?: readonly Mark[];
   columnNs?: number;
   from?: number;
@@ -101,6 +103,7 @@ export function frameOf(world: World): Frame {
     matchPieces: () => [],
     layerPieces: () => (world.layers ? [{ key: piece.key, tile: world.layers, from: 0, to: 1000 }] : []),
     faults: world.faults ?? [],
+    warnings: world.warnings ?? [],
     colour: (kind) => KIND_COLOURS[kind]!,
     name: (kind) => ["MATMUL", "COPY", "ACTIVATE"][kind]!,
     bands: [],

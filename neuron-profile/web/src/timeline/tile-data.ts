@@ -65,6 +65,8 @@ export interface LayerTile {
 export interface Fault {
   readonly time: number;
   readonly text: string;
+  /** Records are lost about here, which is no fault of the program. */
+  readonly loss?: boolean;
 }
 
 /** Columns of lanes in which a search has matches. */

@@ -1,6 +1,7 @@
 // Loads tiles: the most urgent first, a few at a time, and gives up what nobody waits for any more. A tile that fails
 // is tried again after a while, so that a server which comes back fills the picture.
 
+import { ApiError } from "../api/client";
 import type { Sized, TileCache } from "./tile-cache";
 import { type TileKey, keyText } from "./tile-key";
 
@@ -29,6 +30,8 @@ export class TileLoader<T extends Sized> {
   private queue: TileKey[] = [];
   private readonly running = new Map<string, Running>();
   private readonly failedAt = new Map<string, number>();
+  /** Tiles that nobody has: of a file with a part of a profile. */
+  private readonly gone = new Set<string>();
   private urgent = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | null = null;
 
@@ -53,7 +56,7 @@ export class TileLoader<T extends Sized> {
       // Gone at once, so that it is asked for anew if it is wanted again before the abort is through.
       this.running.delete(text);
     }
-    this.queue = all.filter((key) => !this.cache.has(key) && !this.running.has(keyText(key)));
+    this.queue = all.filter((key) => !this.cache.has(key) && !this.running.has(keyText(key)) && !this.gone.has(keyText(key)));
     this.next();
   }
 
@@ -64,6 +67,7 @@ export class TileLoader<T extends Sized> {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
     this.failedAt.clear();
+    this.gone.clear();
     this.cache.clear();
   }
 
@@ -118,6 +122,11 @@ export class TileLoader<T extends Sized> {
       })
       .catch((error: unknown) => {
         if (stop.signal.aborted) return;
+        if (error instanceof ApiError && error.status === 410) {
+          this.gone.add(text);
+          if (this.urgent.has(text)) this.options.failed?.(error);
+          return;
+        }
         this.failedAt.set(text, this.now());
         this.options.failed?.(error);
         // It is wanted still.

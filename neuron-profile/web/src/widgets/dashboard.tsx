@@ -162,7 +162,7 @@ export default function Dashboard() {
       if (node.parent !== null) continue;
       for (const [name, sum] of Object.entries(node.engines)) {
         const one = found.get(name) ?? { name, kernel: 0, compiler: 0 };
-        if (node.name === "") one.compiler += sum.count;
+        if (node.name === "(no source)") one.compiler += sum.count;
         else one.kernel += sum.count;
         found.set(name, one);
       }

@@ -14,7 +14,6 @@ const SWITCHES: { key: keyof Settings & string; text: string }[] = [
   { key: "showHoverBox", text: "Hover box" },
   { key: "showDependencies", text: "Dependencies of the focused event" },
   { key: "showErrors", text: "Errors" },
-  { key: "showBarriers", text: "Core barriers" },
   { key: "showWarnings", text: "Warning bands" },
   { key: "crosshair", text: "Crosshair" },
   { key: "snap", text: "Annotations snap to edges of events" },
@@ -102,6 +101,17 @@ export default function SettingsWidget() {
         <Select<Theme> label="Theme" shown value={settings.theme} options={[{ value: "auto", text: "as the system" }, "dark", "light"]} onChange={(theme) => set({ theme })} />
         <Select label="Size of text" shown value={String(settings.fontSize)} options={["11", "12", "13", "14", "16"]} onChange={(size) => set({ fontSize: Number(size) })} />
         <Select label="Times in" shown value={settings.timeUnit} options={["auto", "ns", "us", "ms", "s"]} onChange={(timeUnit) => set({ timeUnit })} />
+        <Select
+          label="Bars of tabs"
+          shown
+          value={settings.tabBars}
+          options={[
+            { value: "always", text: "always" },
+            { value: "several", text: "where there are several tabs" },
+            { value: "never", text: "never (in focus mode too)" },
+          ]}
+          onChange={(tabBars) => set({ tabBars })}
+        />
       </section>
       <section className="card">
         <h3>Timeline</h3>

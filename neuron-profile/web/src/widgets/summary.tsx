@@ -13,6 +13,7 @@ import { type Col, DataTable } from "../parts/table";
 import { useProfile } from "../state/profile";
 import { useSettings } from "../state/settings";
 import { useView } from "../state/view";
+import { SystemSummaryWidget } from "./system-summary";
 
 interface Line {
   id: string;
@@ -97,6 +98,11 @@ const columns: Col<Line>[] = [
 ];
 
 export default function Summary() {
+  const system = useProfile((s) => s.profile?.system === true);
+  return system ? <SystemSummaryWidget /> : <DeviceSummary />;
+}
+
+function DeviceSummary() {
   const { id, profile } = useProfile();
   const unit = useSettings((s) => s.timeUnit);
   const answer = useRequest(id, async (signal) => {

@@ -4,7 +4,7 @@
 import type { Row } from "../api/types";
 import type { Bar, BarRow } from "../parts/bars";
 
-export type Grouping = "default" | "core" | "thread" | "process" | "instance";
+export type Grouping = "default" | "device" | "core" | "thread" | "process" | "instance";
 
 const text = (row: Row, name: string) => (row[name] === null || row[name] === undefined ? "?" : String(row[name]));
 
@@ -12,6 +12,8 @@ const text = (row: Row, name: string) => (row[name] === null || row[name] === un
 export function rowOf(row: Row, grouping: Grouping): string {
   const [instance, pid, source] = [text(row, "instance_id"), text(row, "process_id"), text(row, "trace_event_source")];
   switch (grouping) {
+    case "device":
+      return source === "neuron_hw" ? `${instance}/PID:${pid}/Worker:${row.worker_gid ?? text(row, "nc_idx")}/neuron_hw` : `${instance}/PID:${pid}/TID:${text(row, "thread_id")}/${source}`;
     case "core":
       return `${instance}/NC:${text(row, "nc_idx")}`;
     case "thread":

@@ -1,9 +1,10 @@
 // Behind the bars: every other row a little lighter, lines between rows, the grid of the time axis, bands of regions.
 
-import { mix } from "../colour";
+import { mix, pack, parse } from "../colour";
 import type { Clip, DisplayList } from "../display-list";
 import { xOf } from "../geometry";
 import { type Tick } from "../ticks";
+import { COLOURS } from "../warnings";
 import type { Frame } from "./frame";
 
 export function drawBackdrop(list: DisplayList, frame: Frame, ticks: readonly Tick[], clip: Clip, pinned: boolean): void {
@@ -19,6 +20,7 @@ export function drawBackdrop(list: DisplayList, frame: Frame, ticks: readonly Ti
     list.rect(0, y1 - line, frame.width, y1, theme.rowLine);
   }
   const bottom = Math.min(clip.y + clip.height, frame.height);
+  drawWarnings(list, frame, clip.y, bottom);
   for (const band of frame.bands) {
     const x0 = Math.round(xOf(frame.window, frame.width, band.from));
     const x1 = Math.max(Math.round(xOf(frame.window, frame.width, band.to)), x0 + 1);
@@ -31,5 +33,23 @@ export function drawBackdrop(list: DisplayList, frame: Frame, ticks: readonly Ti
   for (const tick of ticks) {
     const x = Math.round(xOf(frame.window, frame.width, tick.time));
     list.rect(x, clip.y, x + line, bottom, theme.grid);
+  }
+}
+
+/** Share of the colour of a band that warns: it must not hide what it is about. */
+const TINT = 0.14;
+
+function drawWarnings(list: DisplayList, frame: Frame, top: number, bottom: number): void {
+  const { theme, window, width } = frame;
+  const high = Math.max(2, Math.round(3 * frame.scale));
+  for (const { from, to, kind } of frame.warnings) {
+    const x0 = Math.round(xOf(window, width, from));
+    const x1 = Math.max(Math.round(xOf(window, width, to)), x0 + Math.max(1, Math.round(frame.scale)));
+    if (x1 < 0 || x0 > width) continue;
+    const colour = pack(parse(COLOURS[kind][theme.shade === "dark" ? 0 : 1]));
+    const [left, right] = [Math.max(x0, 0), Math.min(x1, width)];
+    // A moment is a line; a stretch is a tint with a strong upper edge.
+    list.rect(left, top, right, bottom, mix(theme.background, colour, to > from ? TINT : 0.6));
+    list.rect(left, top, right, Math.min(top + high, bottom), mix(theme.background, colour, 0.8));
   }
 }

@@ -5,6 +5,7 @@ import type { Window } from "../geometry";
 import type { Layout, Visible } from "../layout";
 import type { Stacked } from "../overlap";
 import type { Piece } from "../tile-cache";
+import type { Warning } from "../warnings";
 import type { Fault, LaneTile, LayerTile, MatchTile, SeriesTile } from "../tile-data";
 
 /** Colours of the theme, from CSS variables. */
@@ -60,6 +61,8 @@ export interface Frame {
   matchPieces(): readonly Piece<MatchTile>[];
   layerPieces(): readonly Piece<LayerTile>[];
   readonly faults: readonly Fault[];
+  /** Bands that warn; none where they are not wanted. */
+  readonly warnings: readonly Warning[];
   /** The colour of a kind of events in a lane. */
   colour(kind: number, lane: number): Packed;
   name(kind: number): string;

@@ -5,6 +5,7 @@ import type { DisplayList } from "../display-list";
 import { xOf } from "../geometry";
 import type { Visible } from "../layout";
 import type { LayerBar } from "../tile-data";
+import { COLOURS } from "../warnings";
 import { type Frame, inside } from "./frame";
 
 /** CSS pixels of a fault. */
@@ -48,8 +49,9 @@ export function drawLayerRow(list: DisplayList, frame: Frame, row: Visible): voi
 export function drawFaults(list: DisplayList, frame: Frame, row: Visible): void {
   const { top, bottom } = inside(row, frame.scale);
   const half = Math.round((FAULT * frame.scale) / 2);
-  const colour = pack(parse(frame.theme.shade === "dark" ? "#ff6b60" : "#c4352c"));
-  for (const { time } of frame.faults) {
+  const colours = (["error", "loss"] as const).map((kind) => pack(parse(COLOURS[kind][frame.theme.shade === "dark" ? 0 : 1])));
+  for (const { time, loss } of frame.faults) {
+    const colour = colours[loss ? 1 : 0]!;
     const x = Math.round(xOf(frame.window, frame.width, time));
     if (x >= -half && x <= frame.width + half) list.run(x - half, top, x + half, bottom, colour);
   }
