@@ -28,6 +28,9 @@ _neuron__profile() {
             neuron__profile,help)
                 cmd="neuron__profile__subcmd__help"
                 ;;
+            neuron__profile,inspect)
+                cmd="neuron__profile__subcmd__inspect"
+                ;;
             neuron__profile,list)
                 cmd="neuron__profile__subcmd__list"
                 ;;
@@ -66,6 +69,9 @@ _neuron__profile() {
                 ;;
             neuron__profile__subcmd__help,help)
                 cmd="neuron__profile__subcmd__help__subcmd__help"
+                ;;
+            neuron__profile__subcmd__help,inspect)
+                cmd="neuron__profile__subcmd__help__subcmd__inspect"
                 ;;
             neuron__profile__subcmd__help,list)
                 cmd="neuron__profile__subcmd__help__subcmd__list"
@@ -212,7 +218,7 @@ _neuron__profile() {
 
     case "${cmd}" in
         neuron__profile)
-            opts="-h -V --help --version capture neff ntff view list delete tag export query report recommend show-session help"
+            opts="-h -V --help --version capture inspect neff ntff view list delete tag export query report recommend show-session help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -226,7 +232,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__capture)
-            opts="-n -s -m -i -r -t -h -V --neff --session-file --ignore-exec-errors --multi-input --collectives-profile-id --collectives-workers-per-node --collectives-worker-count --collectives-worker-start-id --num-exec --profile-nth-exec --capture-type --exec-mode --disable-profile --enable-dge-notifs --single-io --single-io-threshold --save-output --save-output-npy --save-nth-output --write-tensors-per-exec --check-output-determinism --io-from --libnrt --source --color --help --version"
+            opts="-n -s -m -i -r -t -h -V --neff --session-file --ignore-exec-errors --multi-input --collectives-profile-id --collectives-workers-per-node --collectives-worker-count --collectives-worker-start-id --num-exec --profile-nth-exec --capture-type --systrace-get-event-types --systrace-event-filter --exec-mode --disable-profile --enable-dge-notifs --single-io --single-io-threshold --save-output --save-output-npy --save-nth-output --write-tensors-per-exec --check-output-determinism --io-from --libnrt --source --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -289,11 +295,15 @@ _neuron__profile() {
                     return 0
                     ;;
                 --capture-type)
-                    COMPREPLY=($(compgen -W "profile" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "profile systrace" -- "${cur}"))
                     return 0
                     ;;
                 -t)
-                    COMPREPLY=($(compgen -W "profile" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "profile systrace" -- "${cur}"))
+                    return 0
+                    ;;
+                --systrace-event-filter)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --exec-mode)
@@ -332,13 +342,25 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__delete)
-            opts="-h -V --data-path --help --version"
+            opts="-h -V --data-path --db-endpoint --db-org --db-bucket --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --data-path)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --db-endpoint)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --db-org)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --db-bucket)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -384,7 +406,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__help)
-            opts="capture neff ntff view list delete tag export query report recommend show-session help"
+            opts="capture inspect neff ntff view list delete tag export query report recommend show-session help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -440,6 +462,20 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        neuron__subcmd__profile__subcmd__help__subcmd__inspect)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -733,8 +769,46 @@ _neuron__profile() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        neuron__subcmd__profile__subcmd__inspect)
+            opts="-o -n -h -V --output-dir --num-trace-events --source --color --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --num-trace-events)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --source)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         neuron__subcmd__profile__subcmd__list)
-            opts="-h -V --data-path --tag --format --help --version"
+            opts="-h -V --data-path --tag --format --db-endpoint --db-org --db-bucket --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -750,6 +824,18 @@ _neuron__profile() {
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --db-endpoint)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --db-org)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --db-bucket)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1526,7 +1612,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__view)
-            opts="-n -s -d -p -h -V --neff-path --session-file --session-dir --ignore-device-profile --ignore-system-profile --output-format --ingest-only --force --data-path --tag --output-file --display-name --json-pretty-print --ignore-nc-buf-usage --nki-source-root --framework-source-root --execution --port --host --upload-limit --help --version"
+            opts="-n -s -d -F -p -h -V --neff-path --session-file --session-dir --ignore-device-profile --ignore-system-profile --output-format --ingest-only --force --data-path --tag --output-file --display-name --json-pretty-print --ignore-nc-buf-usage --nki-source-root --framework-source-root --execution --processing-status-file --ignore-dma-trace --ignore-instruction-trace --ignore-event-trace --system-trace-filter-neuron-core --system-trace-filter-event-type --system-trace-filter-instance-id --port --host --upload-limit --db-endpoint --db-org --db-bucket --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1557,7 +1643,7 @@ _neuron__profile() {
                     return 0
                     ;;
                 --output-format)
-                    COMPREPLY=($(compgen -W "parquet json summary-text summary-json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "parquet db json summary-text summary-json" -- "${cur}"))
                     return 0
                     ;;
                 --data-path)
@@ -1588,6 +1674,26 @@ _neuron__profile() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --processing-status-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -F)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --system-trace-filter-neuron-core)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --system-trace-filter-event-type)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --system-trace-filter-instance-id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --port)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1601,6 +1707,18 @@ _neuron__profile() {
                     return 0
                     ;;
                 --upload-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --db-endpoint)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --db-org)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --db-bucket)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -27,6 +27,7 @@ end
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -s h -l help -d 'Print help'
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -s V -l version -d 'Print version'
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "capture" -d 'Run a NEFF and write a trace of it'
+complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "inspect" -d 'Run a program and keep what the runtime does for it'
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "neff" -d 'Look into a NEFF, take it apart, put it together'
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "ntff" -d 'Look into NTFF traces and the files of inspect runs'
 complete -c neuron-profile -n "__fish_neuron_profile_needs_command" -f -a "view" -d 'Show profiles: store one and serve it, or write its tables or metrics; without files serve what is stored'
@@ -48,7 +49,9 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l collectives-worker-start-id -d 'Rank of the first worker of this machine' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l num-exec -d 'Executions of each worker' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l profile-nth-exec -d 'Trace each N-th execution, 0 for none; there are at least N executions' -r
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s t -l capture-type -d 'What is traced' -r -f -a "profile\t'The device'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s t -l capture-type -d 'What is traced; the files of a systrace are in a folder that has the name of the session file without its ending' -r -f -a "profile\t'The device'
+systrace\t'The runtime'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l systrace-event-filter -d 'Events of a systrace that are kept, by name, hardware or software, with ^ before it those that are not; may be given more than once' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l exec-mode -d 'How executions follow each other' -r -f -a "sync\t'Each is waited for'
 async\t'All are queued, then waited for'
 async-wait\t'Each is queued and waited for by itself'"
@@ -61,6 +64,7 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -
 always\t'Always'
 never\t'Never'"
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l ignore-exec-errors -d 'Go on after an execution that ends with an error, such as NaN from inputs of zeros'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l systrace-get-event-types -d 'Names of the events of a systrace, and nothing else'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l disable-profile -d 'Only run, write no trace'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l enable-dge-notifs -d 'Ask the device to tell what each dynamic DMA moves'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l single-io -d 'Let all tensors share one buffer; here each keeps its own, results and times are the same'
@@ -70,6 +74,14 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l check-output-determinism -d 'Compare the outputs of all executions with those of the first; 1 is returned if they differ'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s V -l version -d 'Print version'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand inspect" -s o -l output-dir -d 'Folder in which that of the run is made, INSTANCE_pid_PID' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand inspect" -s n -l num-trace-events -d 'Events that are kept of each core; then the oldest are dropped [default: 1000000]' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand inspect" -l source -d 'What to read: kernel, kernel:ROOT, sim:INSTANCE[,name=NAME] or replay:FILE' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand inspect" -l color -d 'When to colour the output; NO_COLOR and CLICOLOR_FORCE are honoured' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'Always'
+never\t'Never'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand inspect" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand inspect" -s V -l version -d 'Print version'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and not __fish_seen_subcommand_from info ls cat disasm unpack pack verify run help" -s h -l help -d 'Print help'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and not __fish_seen_subcommand_from info ls cat disasm unpack pack verify run help" -s V -l version -d 'Print version'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand neff; and not __fish_seen_subcommand_from info ls cat disasm unpack pack verify run help" -f -a "info" -d 'Show header, inputs and outputs, and programs'
@@ -180,35 +192,53 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and 
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s n -l neff-path -d 'The NEFF that was running' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s s -l session-file -d 'The trace of it; - reads stdin' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s d -l session-dir -d 'A folder: what the runtime wrote of a run, or traces of the ranks of a NEFF' -r -F
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l output-format -d 'What is written; parquet goes to the store' -r -f -a "parquet\t'Tables in the store'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l output-format -d 'What is written; parquet goes to the store, db there and to InfluxDB [default: parquet, with a flag of InfluxDB db]' -r -f -a "parquet\t'Tables in the store'
+db\t'The same, and a copy in InfluxDB'
 json\t'A file of all tables'
 summary-text\t'Metrics, name and value'
 summary-json\t'Metrics on one line, by the profile\'s id'"
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l data-path -d 'Directory of the stored profiles; the user\'s data directory if left out ($XDG_DATA_HOME/neuron-profile, else ~/.local/share/neuron-profile)' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l tag -d 'Tag of the stored profile; may be given more than once' -r
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l output-file -d 'Where json goes; - is stdout' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l output-file -d 'Where json goes, - is stdout [default: ntff.json]; of a folder, the folder of system_profile.json and device_profile_model_ID.json [default: .]' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l display-name -d 'Name of the profile; that of the trace if left out' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l nki-source-root -d 'Where sources of NKI kernels are: those that instructions name are kept with the profile' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l framework-source-root -d 'Where sources of the framework\'s program are, in the same way' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l execution -d 'Which execution of the trace, from 1' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l processing-status-file -d 'Where to write how it ended: {"status_code":0,"profiles":[{"profile":"n_...","status":"success"}]}' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s F -d 'Another way to say --ignore-nc-buf-usage: -F ignore-nc-buf-usage=true' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l system-trace-filter-neuron-core -d 'Keep the events of a run on these cores only, counted within their process' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l system-trace-filter-event-type -d 'Keep these events of a run only, by name' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l system-trace-filter-instance-id -d 'Keep the runs of these instances only' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s p -l port -d 'Port of the viewer; 0 for any that is free' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l host -d 'Address to listen on, to be reached from other machines; then the printed link has a token' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l upload-limit -d 'Largest file that the viewer may upload' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l db-endpoint -d 'Its URL [default: $INFLUX_HOST, else http://localhost:8086]; the token is $INFLUX_TOKEN, else that of the influx client' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l db-org -d 'Its organisation [default: $INFLUX_ORG, else the only one]' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l db-bucket -d 'The bucket of the profile; its id if left out' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-device-profile -d 'Leave out the traces of devices in a folder'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-system-profile -d 'Leave out the events of the runtime in a folder'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ingest-only -d 'Store the profile and end, serve nothing'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l force -d 'Ingest again what is stored already'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l json-pretty-print -d 'Break the lines of json'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-nc-buf-usage -d 'Leave out how full the memories of a core are, which takes memory with the length of a trace'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-dma-trace -d 'Leave DMA packets out of json'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-instruction-trace -d 'Leave instructions out of json'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-event-trace -d 'Leave changes of semaphores and faults out of json'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s V -l version -d 'Print version'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand list" -l data-path -d 'Directory of the stored profiles; the user\'s data directory if left out ($XDG_DATA_HOME/neuron-profile, else ~/.local/share/neuron-profile)' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand list" -l tag -d 'Only those with this tag; may be given more than once' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand list" -l format -d 'Form of the result' -r -f -a "text\t'For people'
 json\t'One JSON document'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand list" -l db-endpoint -d 'Its URL [default: $INFLUX_HOST, else http://localhost:8086]; the token is $INFLUX_TOKEN, else that of the influx client' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand list" -l db-org -d 'Its organisation [default: $INFLUX_ORG, else the only one]' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand list" -l db-bucket -d 'The bucket of the profile; its id if left out' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand list" -s V -l version -d 'Print version'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand delete" -l data-path -d 'Directory of the stored profiles; the user\'s data directory if left out ($XDG_DATA_HOME/neuron-profile, else ~/.local/share/neuron-profile)' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand delete" -l db-endpoint -d 'Its URL [default: $INFLUX_HOST, else http://localhost:8086]; the token is $INFLUX_TOKEN, else that of the influx client' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand delete" -l db-org -d 'Its organisation [default: $INFLUX_ORG, else the only one]' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand delete" -l db-bucket -d 'The bucket of the profile; its id if left out' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand delete" -s h -l help -d 'Print help'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand delete" -s V -l version -d 'Print version'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand tag" -l remove -d 'Tag to take away; may be given more than once' -r
@@ -269,19 +299,20 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand show-sessi
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand show-session" -s i -l instructions -d 'Print the captured programs, a slot a line in hex; `neff disasm` reads them'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand show-session" -s h -l help -d 'Print help'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand show-session" -s V -l version -d 'Print version'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "capture" -d 'Run a NEFF and write a trace of it'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "neff" -d 'Look into a NEFF, take it apart, put it together'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "ntff" -d 'Look into NTFF traces and the files of inspect runs'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "view" -d 'Show profiles: store one and serve it, or write its tables or metrics; without files serve what is stored'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "list" -d 'List the stored profiles, latest first'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "delete" -d 'Delete stored profiles'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "tag" -d 'Name and tag a stored profile'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "export" -d 'Write a stored profile in the form of another program'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "query" -d 'Ask stored profiles in SQL'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "report" -d 'Answer questions that are asked of every profile'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "recommend" -d 'Say what to change so that a program runs faster, as Markdown; nothing leaves this machine'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "show-session" -d 'Show what a trace has: programs, cores, queues, records'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture neff ntff view list delete tag export query report recommend show-session help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture inspect neff ntff view list delete tag export query report recommend show-session help" -f -a "capture" -d 'Run a NEFF and write a trace of it'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture inspect neff ntff view list delete tag export query report recommend show-session help" -f -a "inspect" -d 'Run a program and keep what the runtime does for it'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture inspect neff ntff view list delete tag export query report recommend show-session help" -f -a "neff" -d 'Look into a NEFF, take it apart, put it together'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture inspect neff ntff view list delete tag export query report recommend show-session help" -f -a "ntff" -d 'Look into NTFF traces and the files of inspect runs'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture inspect neff ntff view list delete tag export query report recommend show-session help" -f -a "view" -d 'Show profiles: store one and serve it, or write its tables or metrics; without files serve what is stored'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture inspect neff ntff view list delete tag export query report recommend show-session help" -f -a "list" -d 'List the stored profiles, latest first'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture inspect neff ntff view list delete tag export query report recommend show-session help" -f -a "delete" -d 'Delete stored profiles'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture inspect neff ntff view list delete tag export query report recommend show-session help" -f -a "tag" -d 'Name and tag a stored profile'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture inspect neff ntff view list delete tag export query report recommend show-session help" -f -a "export" -d 'Write a stored profile in the form of another program'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture inspect neff ntff view list delete tag export query report recommend show-session help" -f -a "query" -d 'Ask stored profiles in SQL'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture inspect neff ntff view list delete tag export query report recommend show-session help" -f -a "report" -d 'Answer questions that are asked of every profile'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture inspect neff ntff view list delete tag export query report recommend show-session help" -f -a "recommend" -d 'Say what to change so that a program runs faster, as Markdown; nothing leaves this machine'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture inspect neff ntff view list delete tag export query report recommend show-session help" -f -a "show-session" -d 'Show what a trace has: programs, cores, queues, records'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and not __fish_seen_subcommand_from capture inspect neff ntff view list delete tag export query report recommend show-session help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "info" -d 'Show header, inputs and outputs, and programs'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "ls" -d 'List the members'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand help; and __fish_seen_subcommand_from neff" -f -a "cat" -d 'Write members to stdout'

@@ -3,6 +3,8 @@
 pub mod analysis;
 pub mod capture;
 pub mod export;
+pub mod influx;
+pub mod inspect;
 pub mod neff;
 pub mod ntff;
 pub mod output;
@@ -12,6 +14,7 @@ pub mod recommend;
 pub mod report;
 pub mod serve;
 pub mod sources;
+pub mod tensorboard;
 pub mod view;
 mod whole;
 
@@ -32,6 +35,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Capture(capture::Args),
+    Inspect(inspect::Args),
     Neff(neff::Args),
     Ntff(ntff::Args),
     View(view::Args),
@@ -43,6 +47,7 @@ enum Command {
     Report(report::Args),
     Recommend(recommend::Args),
     ShowSession(ntff::session::Args),
+    Tensorboard(tensorboard::command::Args),
 }
 
 /// The command line, for man pages and completions.
@@ -59,6 +64,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let mut out = Results::new(std::io::stdout().lock());
     let done = match cli.command {
         Command::Capture(args) => capture::run(&args, &mut out),
+        Command::Inspect(args) => inspect::run(&args, &mut out),
         Command::Neff(args) => neff::run(&args, &mut out),
         Command::Ntff(args) => ntff::run(&args, &mut out),
         Command::View(args) => view::run_view(&args, &mut out),
@@ -70,6 +76,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Command::Report(args) => report::run(&args, &mut out),
         Command::Recommend(args) => recommend::run(&args, &mut out),
         Command::ShowSession(args) => ntff::session::run(&args, &mut out),
+        Command::Tensorboard(args) => tensorboard::command::run(&args, &mut out),
     };
     out.finish(done)
 }

@@ -15,8 +15,17 @@ export default defineConfig({
     // A data: URL would have to be allowed by the policy for nothing.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: { input: ["index.html", "tensorboard.html"] },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1500,
+  },
+  // The page for TensorBoard stands at any path: what it loads is beside it. So
+  // is what scripts and styles load, everywhere.
+  experimental: {
+    renderBuiltUrl: (name, { hostId, hostType }) => {
+      if (hostType !== "html") return { relative: true };
+      return hostId.endsWith("tensorboard.html") ? `./${name}` : undefined;
+    },
   },
   server: {
     // The server looks at Host and Origin, so both are its own.

@@ -20,9 +20,11 @@ mod python;
 mod run;
 mod stages;
 mod static_libc;
+mod tensorboard;
 mod test;
 mod tidy;
 mod web;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -52,6 +54,8 @@ enum Command {
     Demo(demo::Options),
     /// Build the Device Viewer, which the next build of neuron-profile takes in.
     Web(web::Options),
+    /// Build the wheel of the plug-in of TensorBoard.
+    Wheel(wheel::Options),
     /// Write the sample models, with their weights.
     Models(models::Options),
     /// Make the packages: .deb, .rpm, checksums, bill of materials.
@@ -76,6 +80,7 @@ fn main() -> ExitCode {
         Command::Static => static_libc::run(),
         Command::Demo(options) => demo::run(&options),
         Command::Web(options) => web::run(&options),
+        Command::Wheel(options) => wheel::run(&options),
         Command::Models(options) => models::run(&options),
         Command::Dist(options) => dist::run(&options),
         Command::Bench(bench) => bench::run(&bench),

@@ -32,7 +32,7 @@ pub(crate) const PACKAGES: &[Package] = &[
         name: "python3-venv",
         proof: &["python3", "-c", "import venv, ensurepip"],
         wanted_by: "tests",
-        users: &["python_reads_what_we_write"],
+        users: &["python_reads_what_we_write", "the plug-in in TensorBoard"],
     },
     Package {
         name: "gcc",
@@ -50,7 +50,7 @@ pub(crate) const PACKAGES: &[Package] = &[
         name: "binutils",
         proof: &["nm", "--version"],
         wanted_by: "tests",
-        users: &["exactly_the_functions_of_the_headers_are_exported"],
+        users: &["exactly_the_functions_of_the_headers_are_exported", "the plug-in in TensorBoard"],
     },
     Package {
         name: "prometheus",
@@ -75,6 +75,18 @@ pub(crate) const PACKAGES: &[Package] = &[
         proof: &["curl", "--version"],
         wanted_by: "tests",
         users: &["https_with_a_certificate_that_changes"],
+    },
+    Package {
+        name: "influxdb",
+        proof: &["influxd", "version"],
+        wanted_by: "tests",
+        users: &["an_influxdb_keeps_every_row"],
+    },
+    Package {
+        name: "victoria-metrics",
+        proof: &["victoria-metrics", "-version"],
+        wanted_by: "tests",
+        users: &["victoria_metrics_takes_the_write_path"],
     },
     Package {
         name: "tmux",
@@ -141,6 +153,12 @@ pub(crate) const PACKAGES: &[Package] = &[
         proof: &["python3", "-c", "import venv, ensurepip"],
         wanted_by: "dist",
         users: &["schemas of the bill of materials and of Kubernetes"],
+    },
+    Package {
+        name: "python3-venv",
+        proof: &["python3", "-c", "import venv, ensurepip"],
+        wanted_by: "bench tensorboard",
+        users: &["TensorBoard and xprof"],
     },
     Package {
         name: "htop",
@@ -223,7 +241,7 @@ mod tests {
             assert!(!package.proof.is_empty(), "{package:?}");
             assert!(!package.users.is_empty(), "{package:?}");
             assert!(
-                ["tests", "dist", "bench ls", "bench monitor", "bench top"]
+                ["tests", "dist", "bench ls", "bench monitor", "bench tensorboard", "bench top"]
                     .contains(&package.wanted_by),
                 "{package:?}"
             );

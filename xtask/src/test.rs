@@ -10,6 +10,7 @@ use clap::Args;
 
 use crate::run::{Run, Stream, say, target_dir};
 use crate::stages::Stages;
+use crate::tensorboard::{self, Which};
 use crate::{check, dist, packages, static_libc, web};
 
 /// Flags of `cargo xtask test`.
@@ -64,6 +65,12 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         });
         if viewer && has("chromium") {
             stages.run("viewer in a browser", web::test_in_browser);
+            if has("python3") && has("nm") {
+                stages.run("TensorBoard", || tensorboard::test(Which::Newest));
+                if options.full {
+                    stages.run("oldest TensorBoard", || tensorboard::test(Which::Oldest));
+                }
+            }
         }
     }
     if options.full {

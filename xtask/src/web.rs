@@ -39,7 +39,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 /// A script of package.json.
-fn npm(args: &[&str]) -> Run {
+pub(crate) fn npm(args: &[&str]) -> Run {
     Run::new("npm").args(["--prefix", WEB]).args(args.iter().copied())
 }
 

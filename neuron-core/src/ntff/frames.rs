@@ -4,7 +4,9 @@
 use std::io::{Read, Write};
 
 use super::error::{Error, Findings, Result, Rule, Severity};
-use super::messages::{CpuUtil, HostMemUsage, NtraceEvent};
+use prost::Message as _;
+
+use super::messages::{CpuUtil, HostMemUsage, NtraceEvent, NtraceInfo};
 use super::reader::{Mode, Options};
 use super::schema;
 use super::table::Message;
@@ -269,6 +271,11 @@ impl Framed for CpuUtil {
 
 impl Framed for HostMemUsage {
     const MESSAGE: &'static Message = &schema::HOST_MEM_USAGE;
+}
+
+/// The bytes of `trace_info.pb`, which has no frame.
+pub fn bare(run: &NtraceInfo) -> Vec<u8> {
+    run.encode_to_vec()
 }
 
 /// Writes one frame.

@@ -26,6 +26,8 @@ pub(super) struct Cores {
     each: u32,
     /// What it runs on, for people.
     pub(super) place: String,
+    /// Name of the simulated instance; none for devices.
+    pub(super) simulated: Option<String>,
     timeout: u32,
 }
 
@@ -52,6 +54,7 @@ impl Cores {
         let open = |cores, backend, host: Box<dyn Host>| {
             Runtime::new(cores, backend, host, settings, Arc::new(Quiet)).map_err(|f| told(&f))
         };
+        let mut simulated = None;
         let (runtime, each, place) = match source.parse::<Spec>()? {
             Spec::Sim(spec) => {
                 let mut machine = Machine::from_env(spec).map_err(|f| told(&f))?;
@@ -64,6 +67,7 @@ impl Cores {
                 let sim = Sim::open_or_create(&Places::from_env(), name, kind)?;
                 let (cores, host) = machine.attach(&sim, "neuron-profile").map_err(|f| told(&f))?;
                 let backend = Box::new(Software::default());
+                simulated = Some(name.clone());
                 let runtime = open(cores, backend, Box::new(host))?;
                 (runtime, each, format!("simulated {}", kind.name))
             }
@@ -80,7 +84,7 @@ impl Cores {
                 bail!("a capture runs on --source kernel or on --source sim:trn1.2xlarge")
             }
         };
-        Ok(Self { runtime, each, place, timeout })
+        Ok(Self { runtime, each, place, simulated, timeout })
     }
 
     /// Loads and starts the NEFF for a worker.

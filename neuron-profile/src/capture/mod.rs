@@ -2,14 +2,16 @@
 //!
 //! Flags are those of the vendor's tools (profiler.md §1.2). It runs through
 //! the runtime library: on a simulated instance with `--source sim:...`, else
-//! on the devices of the machine through libnrt. Left out so far: traces of the
-//! runtime itself (`--capture-type systrace`).
+//! on the devices of the machine through libnrt. `--capture-type systrace` keeps
+//! what the runtime does instead, as `inspect` does for other programs.
 
 mod cores;
 mod inputs;
 mod names;
 mod outputs;
 mod plan;
+mod systrace;
+mod tensorboard;
 mod worker;
 
 use std::io::Write;
@@ -19,9 +21,11 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
+use neuron_core::model::printable;
 use neuron_core::sys::file_map::FileBytes;
 
 use crate::output::{self, Exit};
+use crate::tensorboard::host::Watch;
 use names::Names;
 use plan::{Plan, Ranks};
 use worker::Worker;
@@ -74,9 +78,17 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     profile_nth_exec: u32,
 
-    /// What is traced
+    /// What is traced; the files of a systrace are in a folder that has the name of the session file without its ending
     #[arg(short = 't', long, value_enum, default_value_t = CaptureType::Profile)]
     capture_type: CaptureType,
+
+    /// Names of the events of a systrace, and nothing else
+    #[arg(long)]
+    systrace_get_event_types: bool,
+
+    /// Events of a systrace that are kept, by name, hardware or software, with ^ before it those that are not; may be given more than once
+    #[arg(long, value_name = "EVENT", value_delimiter = ',')]
+    systrace_event_filter: Vec<String>,
 
     /// How executions follow each other
     #[arg(long, value_enum, default_value_t = ExecMode::Sync)]
@@ -126,6 +138,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE", env = "NEURON_RTD_LIBNRT", hide_env_values = true)]
     libnrt: Option<PathBuf>,
 
+    /// Also write the traces as a run for TensorBoard, below plugins/neuron of this log directory
+    #[arg(long, value_name = "DIR", conflicts_with = "disable_profile")]
+    tensorboard_dir: Option<PathBuf>,
+
     #[command(flatten)]
     common: neuron_core::cli::CommonArgs,
 }
@@ -135,6 +151,8 @@ pub struct Args {
 enum CaptureType {
     /// The device
     Profile,
+    /// The runtime
+    Systrace,
 }
 
 /// How executions follow each other.
@@ -163,6 +181,10 @@ enum IoFrom {
 /// loaded; an execution that ends with an error, unless that is ignored;
 /// outputs that differ.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    if args.systrace_get_event_types {
+        return systrace::names(args, out);
+    }
+    systrace::tell_libnrt(args)?;
     let name = args.neff.display().to_string();
     let bytes = FileBytes::open(&args.neff)?;
     crate::neff::open::is_neff(&bytes, &name)?;
@@ -180,10 +202,15 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let cores =
         cores::Cores::open(args.common.source(), args.libnrt.as_deref(), &bytes, plan.workers)
             .with_context(|| name.clone())?;
+    let trace = systrace::begin(args, &cores)?;
     let files = inputs::Files::of(args, plan.workers)?;
     let names = Names::new(&args.session_file, plan.collectives);
+    let watch = Watch::default();
     let workers: Vec<Worker<'_>> = (0..plan.workers)
-        .map(|number| Worker::load(&cores, &bytes, &plan, number, &files, &names, &interrupted))
+        .map(|number| {
+            let shared = (&plan, &names, &watch, &*interrupted);
+            Worker::load(&cores, &bytes, number, &files, shared)
+        })
         .collect::<anyhow::Result<_>>()
         .with_context(|| name.clone())?;
     let reports: Vec<anyhow::Result<worker::Report>> = std::thread::scope(|scope| {
@@ -194,15 +221,28 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     });
     cores.close();
     let mut failed = None;
+    let mut traces = Vec::new();
     for report in reports {
         match report {
-            Ok(report) => report.tell(&cores, out)?,
+            Ok(report) => {
+                report.tell(&cores, out)?;
+                traces.extend(report.into_traces());
+            }
             Err(error) => failed = failed.or(Some(error)),
         }
+    }
+    if let Some(folder) = trace {
+        let folder = folder.display().to_string();
+        writeln!(out, "{}: system trace on {}", printable(&folder), cores.place)?;
     }
     out.flush()?;
     if interrupted.load(std::sync::atomic::Ordering::Relaxed) {
         bail!("{name}: interrupted; the traces above are whole");
+    }
+    if let Some(dir) = args.tensorboard_dir.as_ref().filter(|_| !traces.is_empty()) {
+        let run = tensorboard::write(dir, (&name, &bytes), &traces, &watch)?;
+        writeln!(out, "{}: run for TensorBoard", run.display())?;
+        out.flush()?;
     }
     match failed {
         Some(error) => Err(error.context(name)),

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use anyhow::ensure;
 
-use super::{Args, ExecMode};
+use super::{Args, CaptureType, ExecMode};
 
 /// Executions of one worker at most: a number that nobody means is refused.
 const MOST_EXECUTIONS: u32 = 1_000_000;
@@ -66,8 +66,9 @@ impl Plan {
             );
         }
         ensure!(last.is_some(), "--collectives-worker-start-id {first_rank} is too large");
-        let nth = if args.disable_profile { 0 } else { args.profile_nth_exec };
-        let executions = args.num_exec.max(nth);
+        let systrace = args.capture_type == CaptureType::Systrace;
+        let nth = if args.disable_profile || systrace { 0 } else { args.profile_nth_exec };
+        let executions = args.num_exec.max(if systrace { 0 } else { nth });
         ensure!(
             executions <= MOST_EXECUTIONS,
             "{executions} executions are too many; at most {MOST_EXECUTIONS}"

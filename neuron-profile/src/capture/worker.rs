@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use neuron_core::model::printable;
@@ -17,6 +17,7 @@ use super::inputs::Files;
 use super::names::Names;
 use super::outputs;
 use super::plan::Plan;
+use crate::tensorboard::host::{Row, Watch};
 
 /// How often a wait looks whether the user has had enough.
 const LOOK: Duration = Duration::from_millis(50);
@@ -27,6 +28,7 @@ pub(super) struct Worker<'a> {
     cores: &'a Cores,
     plan: &'a Plan,
     names: &'a Names,
+    watch: &'a Watch,
     interrupted: &'a AtomicBool,
     number: u32,
     model: u32,
@@ -45,7 +47,17 @@ pub(super) struct Report {
     ignored: Vec<String>,
 }
 
+/// The row of a worker.
+fn thread(rank: u32) -> Row {
+    Row::Thread(format!("worker#{rank}"))
+}
+
 impl Report {
+    /// Its traces.
+    pub(super) fn into_traces(self) -> impl Iterator<Item = PathBuf> {
+        self.traces.into_iter().map(|(_, path)| path)
+    }
+
     /// Says it.
     pub(super) fn tell(&self, cores: &Cores, out: &mut dyn Write) -> std::io::Result<()> {
         for (execution, file) in &self.traces {
@@ -60,8 +72,11 @@ impl Report {
     }
 }
 
-/// An execution under way.
-type Flying = (u32, Receiver<Outcome>);
+/// An execution under way, since when.
+type Flying = (u32, Receiver<Outcome>, Instant);
+
+/// What workers share.
+type Shared<'a> = (&'a Plan, &'a Names, &'a Watch, &'a AtomicBool);
 
 impl<'a> Worker<'a> {
     /// Loads the NEFF and reads the inputs.
@@ -72,17 +87,17 @@ impl<'a> Worker<'a> {
     pub(super) fn load(
         cores: &'a Cores,
         neff: &[u8],
-        plan: &'a Plan,
         number: u32,
         files: &Files,
-        names: &'a Names,
-        interrupted: &'a AtomicBool,
+        (plan, names, watch, interrupted): Shared<'a>,
     ) -> anyhow::Result<Self> {
+        let since = Instant::now();
         let model = cores.load(neff, number)?;
+        watch.note(thread(plan.rank(number)), "load", since);
         let info = cores.runtime.model_info(model).map_err(|failure| told(&failure))?;
         let inputs = files.inputs(number, &info.tensors)?;
         let tensors = info.tensors;
-        Ok(Self { cores, plan, names, interrupted, number, model, tensors, inputs })
+        Ok(Self { cores, plan, names, watch, interrupted, number, model, tensors, inputs })
     }
 
     /// Runs all executions.
@@ -96,9 +111,13 @@ impl<'a> Worker<'a> {
         let mut first = None;
         let mut differing = Vec::new();
         let mut flying: VecDeque<Flying> = VecDeque::new();
-        let mut land = |(execution, outcome): Flying| -> anyhow::Result<()> {
+        let mut land = |(execution, outcome, since): Flying| -> anyhow::Result<()> {
             let outcome = self.wait(&outcome);
+            let rank = self.plan.rank(self.number);
+            self.watch.note(Row::Execution, format!("execution {execution} of rank {rank}"), since);
+            let since = Instant::now();
             self.ended(execution, &outcome, &mut report)?;
+            self.watch.note(thread(rank), "keep trace and outputs", since);
             if self.plan.check {
                 let sum = outputs::checksum(&outcome.outputs);
                 if *first.get_or_insert(sum) != sum {
@@ -120,7 +139,10 @@ impl<'a> Worker<'a> {
                 let begun = self.cores.runtime.profile_into(self.model, file);
                 begun.map_err(|failure| told(&failure))?;
             }
-            flying.push_back((execution, self.post()?));
+            let since = Instant::now();
+            let posted = self.post()?;
+            self.watch.note(Row::Transfer, "inputs", since);
+            flying.push_back((execution, posted, Instant::now()));
             let full = flying.len() >= usize::try_from(DEPTH)?;
             if traced || full || self.plan.mode != ExecMode::Async {
                 flying.drain(..).try_for_each(&mut land)?;

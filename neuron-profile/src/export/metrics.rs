@@ -27,14 +27,33 @@ pub fn object(metrics: &[Metric]) -> Map<String, Json> {
 ///
 /// Those of the writer.
 pub fn text(out: &mut dyn Write, metrics: &[Metric]) -> io::Result<()> {
-    let width = metrics.iter().map(|metric| metric.name.len()).max().unwrap_or(0);
-    for metric in metrics {
-        let shown = match &metric.value {
-            Value::Count(count) => count.to_string(),
-            Value::Real(real) => Json::from(*real).to_string(),
-            Value::Text(text) => text.clone(),
-        };
-        writeln!(out, "{:width$}  {shown}", metric.name)?;
+    let shown = metrics.iter().map(|metric| (metric.name.as_str(), shown(&metric.value)));
+    pairs(out, &shown.collect::<Vec<_>>())
+}
+
+/// The same of names and values.
+///
+/// # Errors
+///
+/// Those of the writer.
+pub fn columns(out: &mut dyn Write, metrics: &[(String, Value)]) -> io::Result<()> {
+    let shown = metrics.iter().map(|(name, value)| (name.as_str(), shown(value)));
+    pairs(out, &shown.collect::<Vec<_>>())
+}
+
+/// A value for people.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Count(count) => count.to_string(),
+        Value::Real(real) => Json::from(*real).to_string(),
+        Value::Text(text) => text.clone(),
+    }
+}
+
+fn pairs(out: &mut dyn Write, all: &[(&str, String)]) -> io::Result<()> {
+    let width = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, shown) in all {
+        writeln!(out, "{name:width$}  {shown}")?;
     }
     Ok(())
 }

@@ -2,7 +2,10 @@
 
 use std::io::Write;
 
+use anyhow::bail;
+
 use super::Place;
+use crate::influx::Database;
 use crate::output::{self, Exit};
 use crate::sources::Sources;
 
@@ -10,12 +13,15 @@ use crate::sources::Sources;
 #[derive(Debug, clap::Args)]
 #[command(after_help = output::codes())]
 pub struct DeleteArgs {
-    /// Id, the begin of one, or a display name
-    #[arg(required = true, value_name = "PROFILE")]
+    /// Id, the begin of one, or a display name; of InfluxDB, the bucket
+    #[arg(required_unless_present = "db_bucket", value_name = "PROFILE")]
     profiles: Vec<String>,
 
     #[command(flatten)]
     place: Place,
+
+    #[command(flatten)]
+    database: Database,
 }
 
 /// Name and tag a stored profile
@@ -42,12 +48,33 @@ pub struct TagArgs {
     place: Place,
 }
 
+/// Deletes buckets of the database; the store keeps what it has.
+fn buckets(args: &DeleteArgs, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    let client = args.database.open()?;
+    let named = args.database.bucket().map(str::to_owned);
+    for name in args.profiles.iter().cloned().chain(named) {
+        let Some(bucket) = client.bucket(&name)? else {
+            bail!("there is no bucket {name:?} at {}", client.endpoint());
+        };
+        if !bucket.is_ours() {
+            bail!("bucket {name:?} was not made by neuron-profile; it stays");
+        }
+        client.delete(&bucket)?;
+        writeln!(out, "Bucket {name:?} is deleted")?;
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
 /// Runs `delete`: all that are named, also when one of them fails.
 ///
 /// # Errors
 ///
 /// The last failure.
 pub fn run_delete(args: &DeleteArgs, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    if args.database.is_asked() {
+        return buckets(args, out);
+    }
     let store = args.place.store()?;
     let mut failed = None;
     for profile in &args.profiles {

@@ -6,6 +6,7 @@ use neuron_core::model::printable;
 use serde_json::json;
 
 use super::Place;
+use crate::influx::{Bucket, Database};
 use crate::output::{self, Exit, Format};
 
 /// List the stored profiles, latest first
@@ -22,14 +23,42 @@ pub struct ListArgs {
     /// Form of the result
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+
+    #[command(flatten)]
+    database: Database,
+}
+
+/// The buckets of profiles in the database.
+fn buckets(args: &ListArgs, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    let client = args.database.open()?;
+    let mut names: Vec<String> =
+        client.buckets()?.into_iter().filter(Bucket::is_ours).map(|b| b.name).collect();
+    names.retain(|name| args.database.bucket().is_none_or(|wanted| wanted == name));
+    names.sort();
+    match args.format {
+        Format::Json => {
+            let rows: Vec<_> = names.iter().map(|name| json!({ "bucket": name })).collect();
+            output::json(out, &rows.into())?;
+        }
+        Format::Text => {
+            for name in names {
+                writeln!(out, "{}", printable(&name))?;
+            }
+            out.flush()?;
+        }
+    }
+    Ok(Exit::Done)
 }
 
 /// Runs the command.
 ///
 /// # Errors
 ///
-/// A directory that cannot be read.
+/// A directory that cannot be read; with a flag of InfluxDB, what that says.
 pub fn run_list(args: &ListArgs, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    if args.database.is_asked() {
+        return buckets(args, out);
+    }
     let store = args.place.store()?;
     let (mut list, bad) = store.list()?;
     list.retain(|entry| args.tags.iter().all(|tag| entry.labels.tags.contains(tag)));

@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::net::{IpAddr, SocketAddr};
 
-use axum::http::{HeaderMap, HeaderName, header};
+use axum::http::{HeaderMap, HeaderName, Method, header};
 
 use super::peer;
 
@@ -31,6 +31,8 @@ pub(super) enum Access {
     Loopback { user: u32 },
     /// For everybody who has the token.
     Token(String),
+    /// On a Unix socket, for this user; nothing but documents can be changed.
+    Socket { user: u32 },
 }
 
 /// Why a request is refused: status and what to do.
@@ -40,12 +42,19 @@ const HOST: Refusal = (403, "this server answers on loopback only; --host opens 
 const ORIGIN: Refusal = (403, "pages of other origins cannot read from this server");
 const USER: Refusal =
     (403, "this server answers the user who started it; --host opens it to others");
+const READ_ONLY: Refusal =
+    (403, "only layouts and annotations can be changed here; neuron-profile view changes the rest");
 const NO_TOKEN: Refusal = (401, "open the link that neuron-profile printed: it has the token");
 
 impl Access {
     /// The rules of loopback, for the user of this process.
     pub(super) fn loopback() -> Self {
         Self::Loopback { user: rustix::process::geteuid().as_raw() }
+    }
+
+    /// The rules of a Unix socket, for the user of this process.
+    pub(super) fn socket() -> Self {
+        Self::Socket { user: rustix::process::geteuid().as_raw() }
     }
 
     /// A token of 128 random bits.
@@ -67,17 +76,38 @@ impl Access {
     /// What a link needs behind its path.
     pub(super) fn query(&self) -> String {
         match self {
-            Self::Loopback { .. } => String::new(),
+            Self::Loopback { .. } | Self::Socket { .. } => String::new(),
             Self::Token(token) => format!("?token={token}"),
         }
     }
 
     /// Whether a new connection is answered at all.
     pub(super) fn admits(&self, peer: SocketAddr, local: SocketAddr) -> Result<(), Refusal> {
-        let Self::Loopback { user } = self else { return Ok(()) };
-        match peer::user(peer, local) {
-            Ok(Some(found)) if found == *user || found == 0 => Ok(()),
+        let Self::Loopback { .. } = self else { return Ok(()) };
+        self.admits_user(peer::user(peer, local).ok().flatten())
+    }
+
+    /// As [`admits`](Self::admits), where the user of the peer is known, if at all.
+    pub(super) fn admits_user(&self, found: Option<u32>) -> Result<(), Refusal> {
+        match (self, found) {
+            (Self::Token(_), _) => Ok(()),
+            (Self::Loopback { user } | Self::Socket { user }, Some(found))
+                if found == *user || found == 0 =>
+            {
+                Ok(())
+            }
             _ => Err(USER),
+        }
+    }
+
+    /// Whether a request of this method may be made at all.
+    pub(super) fn permits(&self, method: &Method, path: &str) -> Result<(), Refusal> {
+        let reads = matches!(*method, Method::GET | Method::HEAD);
+        match self {
+            Self::Socket { .. } if !reads && !path.starts_with("/api/v1/documents/") => {
+                Err(READ_ONLY)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -97,6 +127,7 @@ impl Access {
             return Err(ORIGIN);
         }
         match self {
+            Self::Socket { .. } => Ok(()),
             Self::Loopback { .. } if host.is_some_and(is_loopback) => Ok(()),
             Self::Loopback { .. } => Err(HOST),
             Self::Token(token) => {

@@ -13,10 +13,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::access::{Access, Refusal};
 
 /// Connections at most; more wait (our choice).
-const MOST: usize = 256;
+pub(super) const MOST: usize = 256;
 
 /// How long to wait when the system has no more descriptors.
-const PAUSE: Duration = Duration::from_millis(100);
+pub(super) const PAUSE: Duration = Duration::from_millis(100);
 
 /// See the module.
 #[derive(Debug)]
@@ -32,9 +32,15 @@ pub(super) struct Peer(pub(super) Result<(), Refusal>);
 
 /// A connection, which gives its place back when it is closed.
 #[derive(Debug)]
-pub(super) struct Stream {
-    inner: TcpStream,
+pub(super) struct Stream<T> {
+    inner: T,
     _room: Option<OwnedSemaphorePermit>,
+}
+
+impl<T> Stream<T> {
+    pub(super) fn new(inner: T, room: Option<OwnedSemaphorePermit>) -> Self {
+        Self { inner, _room: room }
+    }
 }
 
 impl Guarded {
@@ -44,10 +50,10 @@ impl Guarded {
 }
 
 impl Listener for Guarded {
-    type Io = Stream;
+    type Io = Stream<TcpStream>;
     type Addr = Peer;
 
-    async fn accept(&mut self) -> (Stream, Peer) {
+    async fn accept(&mut self) -> (Self::Io, Peer) {
         // The semaphore is never closed.
         let room = Arc::clone(&self.room).acquire_owned().await.ok();
         loop {
@@ -58,7 +64,7 @@ impl Listener for Guarded {
                     // One that has gone already needs no answer.
                     let Ok(admitted) = admitted else { continue };
                     let _ = inner.set_nodelay(true);
-                    return (Stream { inner, _room: room }, Peer(admitted));
+                    return (Stream::new(inner, room), Peer(admitted));
                 }
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(_) => tokio::time::sleep(PAUSE).await,
@@ -91,7 +97,7 @@ mod io_of_stream {
 
     use super::Stream;
 
-    impl AsyncRead for Stream {
+    impl<T: AsyncRead + Unpin> AsyncRead for Stream<T> {
         fn poll_read(
             mut self: Pin<&mut Self>,
             context: &mut Context<'_>,
@@ -101,7 +107,7 @@ mod io_of_stream {
         }
     }
 
-    impl AsyncWrite for Stream {
+    impl<T: AsyncWrite + Unpin> AsyncWrite for Stream<T> {
         fn poll_write(
             mut self: Pin<&mut Self>,
             context: &mut Context<'_>,

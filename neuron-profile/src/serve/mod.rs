@@ -11,6 +11,7 @@ mod live;
 mod opened;
 mod pages;
 mod peer;
+pub mod socket;
 mod uploads;
 mod wire;
 
@@ -198,7 +199,9 @@ async fn guard(
 ) -> Response {
     let token = given.ok().and_then(|Query(given)| given.token);
     let data = request.uri().path().starts_with("/api/");
-    let allowed = admitted.and_then(|()| access.allows(request.headers(), token.as_deref()));
+    let allowed = admitted
+        .and_then(|()| access.permits(request.method(), request.uri().path()))
+        .and_then(|()| access.allows(request.headers(), token.as_deref()));
     let mut response = match allowed {
         Ok(()) => next.run(request).await,
         Err((status, reason)) => Trouble::new(status, reason).into_response(),

@@ -13,6 +13,7 @@ use super::jobs::Jobs;
 use super::live::Live;
 use super::uploads::Uploads;
 use crate::analysis::search::{Found, Where, find, parse};
+use crate::tensorboard::prepare::Board;
 
 /// How many are kept (our choice: a comparison has two, and a few ranks more).
 const MOST: usize = 16;
@@ -41,6 +42,8 @@ pub(super) struct Opened {
     pub(super) uploads: Uploads,
     pub(super) jobs: Jobs,
     pub(super) live: Live,
+    /// The log directory that is shown, if any.
+    pub(super) board: Option<Arc<Board>>,
     /// Becomes true when the server ends.
     end: watch::Sender<bool>,
 }
@@ -58,9 +61,21 @@ impl Opened {
             searches: Mutex::default(),
             jobs,
             live,
+            board: None,
             end: watch::Sender::new(false),
         };
         (opened, queue)
+    }
+
+    /// What is shown of a log directory.
+    pub(super) fn with_board(board: Arc<Board>, limit: u64) -> (Self, Receiver<u64>) {
+        let (opened, queue) = Self::new(board.cache().clone(), limit);
+        (Self { board: Some(board), ..opened }, queue)
+    }
+
+    /// The store that a profile is in.
+    pub(super) fn store_of(&self, id: &str) -> Store {
+        self.board.as_ref().map_or_else(|| self.store.clone(), |board| board.store_of(id))
     }
 
     /// The server ends: streams close, jobs stop.
@@ -95,7 +110,8 @@ impl Opened {
     /// A profile by its id. One that was stored anew, renamed or deleted since
     /// is not taken from memory.
     pub(super) fn profile(&self, id: &str) -> Result<Arc<Profile>, Error> {
-        let entry = self.store.entry(id)?;
+        let store = self.store_of(id);
+        let entry = store.entry(id)?;
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = open.iter().position(|known| known.manifest().id == id)
             && let Some(known) = open.remove(at)
@@ -106,7 +122,7 @@ impl Opened {
             return Ok(known);
         }
         drop(open);
-        let profile = Arc::new(self.store.open(id)?);
+        let profile = Arc::new(store.open(id)?);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         while open.len() >= MOST {
             open.pop_front();

@@ -25,16 +25,21 @@ pub(super) fn router(viewer: Viewer) -> Router<Shared> {
         return Router::new()
             .route("/", get(list))
             .route("/profile/{id}", get(profile))
+            .route("/tensorboard.html", get(async || page("Neuron", NO_VIEWER)))
             .route("/pages.css", get(async || ([(header::CONTENT_TYPE, "text/css")], STYLE)));
     }
     // The viewer's script finds out by the path which page it is.
     let page =
         |viewer: Viewer| get(async move |headers: HeaderMap| viewer.answer("index.html", &headers));
-    let icon = viewer.clone();
+    let (icon, plugin) = (viewer.clone(), viewer.clone());
     Router::new()
         .route("/", page(viewer.clone()))
         .route("/profile/{id}", page(viewer.clone()))
         .route("/compare", page(viewer.clone()))
+        .route(
+            "/tensorboard.html",
+            get(async move |all: HeaderMap| plugin.answer("tensorboard.html", &all)),
+        )
         .route("/favicon.svg", get(async move |all: HeaderMap| icon.answer("favicon.svg", &all)))
         .route(
             "/assets/{name}",

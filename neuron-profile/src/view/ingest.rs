@@ -75,14 +75,14 @@ impl<S: ReadAt + ?Sized> ReadAt for Stoppable<'_, S> {
 
 impl Given {
     /// What the command line says of every profile.
-    pub(super) fn of(args: &Args) -> Self {
-        Self {
+    pub(super) fn of(args: &Args) -> anyhow::Result<Self> {
+        Ok(Self {
             display_name: args.display_name.clone(),
             tags: args.tags.clone(),
             force: args.force,
-            no_usage: args.ignore_nc_buf_usage,
+            no_usage: args.without_usage()?,
             ..Self::default()
-        }
+        })
     }
 
     pub(super) fn label(&self, labels: &mut Labels) {
@@ -168,7 +168,7 @@ pub(super) fn run(
         trace: trace.name.clone(),
         size: trace.file.metadata().map_or(u64::MAX, |meta| meta.len()),
         execution: u32::try_from(options.execution)?,
-        ..Given::of(args)
+        ..Given::of(args)?
     };
     let bar = output::progress("ingest", 100, false);
     let done = store_pair(&store, &given, pair, &trace.file, options, &mut |at| {

@@ -5,23 +5,28 @@
 
 mod files;
 mod folder;
+mod ignored;
 pub(crate) mod ingest;
+mod pair;
+mod status;
+mod stored;
 mod system;
+mod system_json;
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use clap::ValueEnum;
-use neuron_core::neff::{self, Neff, Options as NeffOptions, Report};
-use profile_engine::summary::summary;
-use profile_engine::{Capture, Nothing, Options, Parts, RunError, run};
+use profile_engine::Capture;
 
-use crate::export::{Names, Profile, json, metrics};
+use crate::export::metrics;
+use crate::influx::Database;
 use crate::output::{self, Exit};
 use crate::profiles::Place;
 use crate::serve::{Listen, serve};
 pub(crate) use files::{Trace, replace};
+use ignored::{Ignored, SystemFilter};
 
 /// Show profiles: store one and serve it, or write its tables or metrics; without files serve what is stored
 #[derive(Debug, clap::Args)]
@@ -47,9 +52,10 @@ pub struct Args {
     #[arg(long, requires = "session_dir")]
     ignore_system_profile: bool,
 
-    /// What is written; parquet goes to the store
-    #[arg(long, value_enum, default_value_t)]
-    output_format: Format,
+    /// What is written; parquet goes to the store, db there and to InfluxDB
+    /// [default: parquet, with a flag of InfluxDB db]
+    #[arg(long, value_enum)]
+    output_format: Option<Format>,
 
     /// Store the profile and end, serve nothing
     #[arg(long, alias = "disable-ui")]
@@ -66,9 +72,10 @@ pub struct Args {
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
 
-    /// Where json goes; - is stdout
-    #[arg(long, value_name = "FILE", default_value = "ntff.json")]
-    output_file: PathBuf,
+    /// Where json goes, - is stdout [default: ntff.json]; of a folder, the folder of
+    /// system_profile.json and device_profile_model_ID.json [default: .]
+    #[arg(long, value_name = "PATH")]
+    output_file: Option<PathBuf>,
 
     /// Name of the profile; that of the trace if left out
     #[arg(long, value_name = "NAME")]
@@ -95,16 +102,34 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     execution: u32,
 
+    /// Where to write how it ended: {"status_code":0,"profiles":[{"profile":"n_...","status":"success"}]}
+    #[arg(long, value_name = "FILE")]
+    processing_status_file: Option<PathBuf>,
+
+    /// Another way to say --ignore-nc-buf-usage: -F ignore-nc-buf-usage=true
+    #[arg(short = 'F', value_name = "NAME=VALUE", hide = true)]
+    features: Vec<String>,
+
+    #[command(flatten)]
+    ignored: Ignored,
+
+    #[command(flatten)]
+    filter: SystemFilter,
+
     #[command(flatten)]
     listen: Listen,
+
+    #[command(flatten)]
+    database: Database,
 }
 
 /// Forms of the result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Tables in the store
-    #[default]
     Parquet,
+    /// The same, and a copy in InfluxDB
+    Db,
     /// A file of all tables
     Json,
     /// Metrics, name and value
@@ -113,19 +138,53 @@ enum Format {
     SummaryJson,
 }
 
+impl Args {
+    /// Whether samples of SBUF and PSUM are left out.
+    fn without_usage(&self) -> anyhow::Result<bool> {
+        Ok(self.ignore_nc_buf_usage || ignored::without_usage(&self.features)?)
+    }
+
+    /// What was asked for.
+    fn format(&self) -> Format {
+        let usual = if self.database.is_asked() { Format::Db } else { Format::Parquet };
+        self.output_format.unwrap_or(usual)
+    }
+
+    /// A copy of a stored profile for the database, where one is asked for.
+    fn copy(&self, id: &str) -> anyhow::Result<()> {
+        if self.format() == Format::Db {
+            self.database.copy(&self.place.store()?, id, self.force)?;
+        }
+        Ok(())
+    }
+}
+
 /// Runs the command.
 ///
 /// # Errors
 ///
 /// Files that cannot be read, do not belong together, or cannot be written.
 pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    let mut ids = Vec::new();
+    let done = shown(args, &mut ids, out);
+    if let Some(path) = &args.processing_status_file {
+        status::write(path, &ids, &done)?;
+    }
+    done
+}
+
+/// Does it; the profiles that were stored go to `ids`.
+fn shown(args: &Args, ids: &mut Vec<String>, out: &mut dyn Write) -> anyhow::Result<Exit> {
     if let Some(folder) = &args.session_dir {
-        return run_folder(args, folder, out);
+        return run_folder(args, folder, ids, out);
     }
     let (neff_path, session_file) = match (&args.neff_path, &args.session_file) {
         (Some(neff), Some(session)) => (neff, session),
         (Some(_), None) => bail!("the trace of the NEFF is missing: add -s FILE"),
-        (None, _) if args.output_format != Format::Parquet => {
+        (None, _) if args.database.is_asked() || args.format() == Format::Db => {
+            return stored::from_database(args, out);
+        }
+        (None, _) if args.format() != Format::Parquet => {
             bail!("--output-format needs a profile: add -n NEFF -s NTFF");
         }
         (None, _) if args.ingest_only => {
@@ -136,77 +195,61 @@ pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
             return Ok(Exit::Done);
         }
     };
-    let trace = Trace::open(session_file)?;
-    let bytes = neuron_core::sys::file_map::FileBytes::open(neff_path)?;
-    let neff_name = neff_path.display().to_string();
-    let options = NeffOptions::new(neff::Mode::Lenient).without_digest();
-    let neff = Neff::open(&bytes, &options).with_context(|| neff_name.clone())?;
-    let mut report = Report::new(neff::Mode::Lenient);
-    let execution = usize::try_from(args.execution)?.saturating_sub(1);
-    let options = Options { execution, ..Options::default() };
-    let exit = match args.output_format {
-        Format::Parquet => {
-            let pair = (&bytes[..], &neff);
-            let (id, exit) = ingest::run(args, neff_path, &trace, pair, options)?;
-            ingest::attach_sources(args, &id)?;
-            if args.ingest_only {
-                writeln!(out, "Profile \"{id}\" is ready to view")?;
-                out.flush()?;
-            } else {
-                serve(args.place.store()?, &args.listen, Some(&id), out)?;
-            }
-            return Ok(exit);
+    let pair = (neff_path.as_path(), session_file.as_path());
+    match args.format() {
+        Format::Parquet | Format::Db => {
+            let (id, exit) = stored::pair(args, pair)?;
+            args.copy(&id)?;
+            ids.push(id);
+            stored::ready(args, ids, out)?;
+            Ok(exit)
         }
         Format::Json => {
-            let parts = Parts { usage: !args.ignore_nc_buf_usage };
-            let profile = Profile::read(&neff, &trace.file, options, parts, &mut report)
-                .with_context(|| trace.name.clone())?;
-            let name = args.display_name.clone().unwrap_or_else(|| stem(&trace.name));
-            let names = Names { profile: name, trace: trace.name.clone() };
-            let pretty = args.json_pretty_print;
-            if args.output_file.as_os_str() == "-" {
-                json::write(&mut BufWriter::new(out), &profile, &names, pretty)?;
-            } else {
-                files::replace(&args.output_file, |file| {
-                    json::write(file, &profile, &names, pretty)
-                })?;
-            }
-            end(&trace.name, &profile.capture, &profile.outcome.totals.unmatched)
+            let to = args.output_file.clone().unwrap_or_else(|| PathBuf::from("ntff.json"));
+            pair::tables(args, pair, &to, out)
         }
-        Format::SummaryText | Format::SummaryJson => {
-            let capture = Capture::open(&neff, &trace.file, options, &mut report)
-                .with_context(|| trace.name.clone())?;
-            let outcome = match run(&capture, Parts { usage: false }, &mut Nothing) {
-                Ok(outcome) => outcome,
-                Err(RunError::Trace(error)) => {
-                    return Err(error).with_context(|| trace.name.clone());
-                }
-                Err(RunError::Taker(never)) => match never {},
-            };
-            let list = summary(&capture, &outcome.totals);
-            let mut out = BufWriter::new(out);
-            if args.output_format == Format::SummaryText {
-                metrics::text(&mut out, &list)?;
-            } else {
-                let execution = u32::try_from(options.execution)?;
-                let id = ingest::id(&bytes, &trace.name, &trace.file, execution)?;
-                let line = serde_json::json!({ id: metrics::object(&list) });
-                serde_json::to_writer(&mut out, &line)?;
-                out.write_all(b"\n")?;
-            }
-            out.flush()?;
-            end(&trace.name, &capture, &outcome.totals.unmatched)
+        Format::SummaryText | Format::SummaryJson => summaries(args, &[pair], out),
+    }
+}
+
+/// Writes the metrics of pairs: one object by their ids, or one after the other.
+fn summaries(args: &Args, pairs: &[(&Path, &Path)], out: &mut dyn Write) -> anyhow::Result<Exit> {
+    let mut out = BufWriter::new(out);
+    let mut all = serde_json::Map::new();
+    let mut exit = Exit::Done;
+    for pair in pairs {
+        let (id, list, ended) = pair::metrics(args, *pair)?;
+        if ended != Exit::Done {
+            exit = ended;
         }
-    };
-    output::tell(&neff_name, report.warnings().iter().map(ToString::to_string));
+        if args.format() == Format::SummaryJson {
+            all.insert(id, metrics::object(&list).into());
+            continue;
+        }
+        if pairs.len() > 1 {
+            writeln!(
+                out,
+                "{id}  {}",
+                neuron_core::model::printable(&pair.1.display().to_string())
+            )?;
+        }
+        metrics::text(&mut out, &list)?;
+    }
+    if args.format() == Format::SummaryJson {
+        serde_json::to_writer(&mut out, &all)?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()?;
     Ok(exit)
 }
 
-/// Stores what is in a folder.
-fn run_folder(args: &Args, folder: &Path, out: &mut dyn Write) -> anyhow::Result<Exit> {
-    if args.output_format != Format::Parquet {
-        bail!("with -d FOLDER only --output-format parquet; then use neuron-profile export");
-    }
+/// Stores or writes what is in a folder.
+fn run_folder(
+    args: &Args,
+    folder: &Path,
+    ids: &mut Vec<String>,
+    out: &mut dyn Write,
+) -> anyhow::Result<Exit> {
     let mut found = folder::look(folder)?;
     if args.ignore_device_profile {
         found.pairs.clear();
@@ -220,43 +263,53 @@ fn run_folder(args: &Args, folder: &Path, out: &mut dyn Write) -> anyhow::Result
         bail!("{name}: no device or system profiles found");
     }
     let mut exit = if found.notes.is_empty() { Exit::Done } else { Exit::Partial };
-    let mut devices = Vec::new();
-    for (neff_path, session_file) in &found.pairs {
-        let trace = Trace::open(session_file)?;
-        let bytes = neuron_core::sys::file_map::FileBytes::open(neff_path)?;
-        let options = NeffOptions::new(neff::Mode::Lenient).without_digest();
-        let neff = Neff::open(&bytes, &options).with_context(|| neff_path.display().to_string())?;
-        let execution = usize::try_from(args.execution)?.saturating_sub(1);
-        let options = Options { execution, ..Options::default() };
-        let capture =
-            Capture::open(&neff, &trace.file, options, &mut Report::new(neff::Mode::Lenient));
-        let start = capture.ok().map(|capture| capture.start / 1000);
-        let (id, ended) = ingest::run(args, neff_path, &trace, (&bytes, &neff), options)?;
-        ingest::attach_sources(args, &id)?;
+    let mut note = |ended: Exit| {
         if ended != Exit::Done {
             exit = ended;
         }
+    };
+    match args.format() {
+        Format::Parquet | Format::Db => {}
+        Format::Json => {
+            note(stored::documents(args, &found, out)?);
+            return Ok(exit);
+        }
+        Format::SummaryText | Format::SummaryJson => {
+            let pairs: Vec<(&Path, &Path)> =
+                found.pairs.iter().map(|(neff, trace)| (neff.as_path(), trace.as_path())).collect();
+            if pairs.is_empty() {
+                bail!("{name}: metrics are of devices, and it has no trace of one");
+            }
+            note(summaries(args, &pairs, out)?);
+            return Ok(exit);
+        }
+    }
+    let mut devices = Vec::new();
+    for (neff_path, session_file) in &found.pairs {
+        let start = stored::start(args, (neff_path, session_file));
+        let (id, ended) = stored::pair(args, (neff_path, session_file))?;
+        note(ended);
         devices.push((session_file, system::device(id, neff_path, session_file, start)));
     }
-    let mut ids = Vec::new();
     for run in &found.runs {
         let own = devices.iter().filter(|(trace, _)| trace.starts_with(run));
         let own = own.map(|(_, device)| device.clone()).collect();
-        let (id, whole) = system::run(args, run, own)?;
+        let Some((id, whole)) = system::run(args, run, own)? else { continue };
         if !whole {
-            exit = Exit::Partial;
+            note(Exit::Partial);
         }
         ids.push(id);
     }
     ids.extend(devices.into_iter().map(|(_, device)| device.id));
-    if !args.ingest_only {
-        serve(args.place.store()?, &args.listen, ids.first().map(String::as_str), out)?;
-        return Ok(exit);
+    if ids.is_empty() {
+        bail!(
+            "{name}: there is no run of the instances that --system-trace-filter-instance-id says"
+        );
     }
-    for id in ids {
-        writeln!(out, "Profile \"{id}\" is ready to view")?;
+    for id in &*ids {
+        args.copy(id)?;
     }
-    out.flush()?;
+    stored::ready(args, ids, out)?;
     Ok(exit)
 }
 

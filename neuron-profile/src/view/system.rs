@@ -18,6 +18,7 @@ use profile_store::disk::content_id;
 use profile_store::{DeviceProfile, Error, Labels, Settings, SystemRun, ingest_system};
 
 use super::Args;
+use super::ignored::SystemFilter;
 use super::ingest::Given;
 use crate::output;
 
@@ -54,12 +55,19 @@ fn told<M: Framed>(path: &Path, each: impl FnMut(M)) -> anyhow::Result<bool> {
 /// The description of a run, and whether it is whole: events are shown without
 /// it too, by the names that the format gives them.
 fn description(folder: &Path) -> anyhow::Result<(NtraceInfo, bool)> {
+    let (lines, info, whole) = described(folder)?;
+    output::tell(&folder.join("trace_info.pb").display().to_string(), lines);
+    Ok((info, whole))
+}
+
+/// The same, with what there is to tell of it.
+fn described(folder: &Path) -> anyhow::Result<(Vec<String>, NtraceInfo, bool)> {
     let path = folder.join("trace_info.pb");
     let limits = Limits::default();
     let mut bytes = Vec::new();
     let file = match File::open(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok((NtraceInfo::default(), true));
+            return Ok((Vec::new(), NtraceInfo::default(), true));
         }
         file => file.map_err(neuron_core::Error::io("open", &path))?,
     };
@@ -68,18 +76,18 @@ fn description(folder: &Path) -> anyhow::Result<(NtraceInfo, bool)> {
     let mut findings = Findings::new(limits.findings);
     let info = root::decode_whole(&bytes, 0, &schema::NTRACE_INFO, &limits, &mut findings);
     let (list, _) = findings.list();
-    output::tell(&path.display().to_string(), list.iter().map(ToString::to_string));
+    let mut lines: Vec<String> = list.iter().map(ToString::to_string).collect();
     Ok(match info {
-        Ok(info) => (info, !findings.damaged()),
+        Ok(info) => (lines, info, !findings.damaged()),
         Err(finding) => {
-            output::tell(&path.display().to_string(), [finding.to_string()]);
-            (NtraceInfo::default(), false)
+            lines.push(finding.to_string());
+            (lines, NtraceInfo::default(), false)
         }
     })
 }
 
 /// The id of a run: of its files, as for a pair of NEFF and trace.
-fn id(folder: &Path) -> anyhow::Result<String> {
+fn id(folder: &Path, filter: &SystemFilter) -> anyhow::Result<String> {
     let mut files: Vec<(PathBuf, File)> = Vec::new();
     for name in FILES {
         let path = folder.join(name);
@@ -90,7 +98,11 @@ fn id(folder: &Path) -> anyhow::Result<String> {
         }
     }
     files.reverse();
-    content_id(b"system profile", 0, |piece| {
+    let kind = match filter.is_any() {
+        true => format!("system profile, {}", filter.text()),
+        false => String::from("system profile"),
+    };
+    content_id(kind.as_bytes(), 0, |piece| {
         piece.clear();
         while let (true, Some((path, file))) = (piece.is_empty(), files.last_mut()) {
             let read = file.take(1 << 18).read_to_end(piece);
@@ -103,26 +115,9 @@ fn id(folder: &Path) -> anyhow::Result<String> {
     })
 }
 
-/// Stores the run in a folder. Gives its id, and whether all of it was read.
-pub(super) fn run(
-    args: &Args,
-    folder: &Path,
-    mut devices: Vec<DeviceProfile>,
-) -> anyhow::Result<(String, bool)> {
-    let name = folder.display().to_string();
-    let id = id(folder)?;
-    let store = args.place.store()?;
-    let given = Given::of(args);
-    // With other device profiles beside it, it is another profile.
-    let draft = match store.begin(&id, args.force) {
-        Ok(draft) => draft,
-        Err(Error::Exists(_)) => {
-            store.label(&id, |labels| given.label(labels))?;
-            output::tell(&name, [String::from("note: stored already; --force ingests again")]);
-            return Ok((id, true));
-        }
-        Err(error) => return Err(error.into()),
-    };
+/// Reads the run in a folder, as far as it is asked for; says whether all of it
+/// was read. What is damaged is told.
+pub(super) fn read(args: &Args, folder: &Path) -> anyhow::Result<(SystemRun, bool)> {
     let (info, mut whole) = description(folder)?;
     let path = folder.join("ntrace.pb");
     let mut syncs = Syncs::default();
@@ -134,19 +129,52 @@ pub(super) fn run(
     whole &= told(&path, |event: NtraceEvent| {
         if let Some(row) = matcher.event(event) {
             run.memories.extend(memories.note(&row));
-            run.rows.push(row);
+            if args.filter.keeps(&row) {
+                run.rows.push(row);
+            }
         }
     })?;
     let (syncs, counts) = matcher.finish();
     run.counts = counts;
-    for device in &mut devices {
-        device.start = device.start.and_then(|start| syncs.host(start));
-    }
+    run.syncs = syncs;
     whole &= told(&folder.join("cpu_util.pb"), |sample| run.processors.push(sample))?;
     whole &= told(&folder.join("host_mem.pb"), |sample| run.host.push(sample))?;
     run.capacity =
         InstanceType::find(&info.instance_type).map_or(0, |kind| kind.chip.memory().get());
-    (run.info, run.devices) = (info, devices);
+    run.info = info;
+    Ok((run, whole))
+}
+
+/// Stores the run in a folder. Gives its id, and whether all of it was read;
+/// `None` for a run of an instance that is not asked for.
+pub(super) fn run(
+    args: &Args,
+    folder: &Path,
+    mut devices: Vec<DeviceProfile>,
+) -> anyhow::Result<Option<(String, bool)>> {
+    let name = folder.display().to_string();
+    let instance = described(folder).map(|(_, info, _)| info.instance_id)?;
+    if !args.filter.instance(&instance) {
+        return Ok(None);
+    }
+    let id = id(folder, &args.filter)?;
+    let store = args.place.store()?;
+    let given = Given::of(args)?;
+    // With other device profiles beside it, it is another profile.
+    let draft = match store.begin(&id, args.force) {
+        Ok(draft) => draft,
+        Err(Error::Exists(_)) => {
+            store.label(&id, |labels| given.label(labels))?;
+            output::tell(&name, [String::from("note: stored already; --force ingests again")]);
+            return Ok(Some((id, true)));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let (mut run, whole) = read(args, folder)?;
+    for device in &mut devices {
+        device.start = device.start.and_then(|start| run.syncs.host(start));
+    }
+    run.devices = devices;
     let (from, to) = run.window();
     let date = |nanos| rfc3339(Timestamp::from_unix_nanos(nanos));
     run.dates = (date(from), date(to));
@@ -159,8 +187,13 @@ pub(super) fn run(
     given.label(&mut labels);
     let settings = Settings { trace: name, labels, ..Settings::default() };
     let manifest = ingest_system(run, draft, &settings)?;
-    output::tell(&settings.trace, manifest.notes.iter().map(|note| format!("note: {note}")));
-    Ok((id, whole))
+    let mut notes: Vec<String> =
+        manifest.notes.iter().map(|note| format!("note: {note}")).collect();
+    if args.filter.is_any() {
+        notes.push(format!("note: of its events only {} are stored", args.filter.text()));
+    }
+    output::tell(&settings.trace, notes);
+    Ok(Some((id, whole)))
 }
 
 /// What the names of a NEFF and a trace tell of a device profile (profiler.md

@@ -39,6 +39,11 @@ pub struct Lane {
     pub core: u32,
     /// `TensorMatrix`, `DMA-E64`.
     pub name: String,
+    /// Process of a timeline that others drew (see
+    /// [`ingest_timeline`](crate::ingest::ingest_timeline)); `None` in all other
+    /// profiles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// Place of its first row in the table.
     pub first_row: u64,
     /// Rows.

@@ -36,6 +36,7 @@
 //!
 //! SQL, servers and databases: they take [`Profile::table`] and [`Profile::batches`].
 
+pub mod carried;
 pub mod disk;
 pub mod encode;
 pub mod error;
@@ -48,9 +49,13 @@ pub mod schema;
 pub mod series;
 pub mod tiles;
 
+pub use carried::{Carried, CarriedTable};
 pub use disk::{Draft, Store};
 pub use error::Error;
-pub use ingest::{DeviceProfile, Progress, Settings, SystemRun, ingest, ingest_system};
+pub use ingest::{
+    DeviceProfile, Progress, Restore, Settings, SystemRun, Timeline, TimelineLane, TimelineRow,
+    ingest, ingest_system, ingest_timeline,
+};
 pub use lanes::{Lane, LaneKind};
 pub use manifest::{Labels, Manifest};
 pub use read::Profile;

@@ -1,6 +1,7 @@
 // Two pages and a comparison: `/`, `/profile/ID`, `/compare?ids=A,B`.
 
 import { create } from "zustand";
+import { inTensorBoard } from "./api/root";
 
 export type Place = { page: "manager" } | { page: "profile"; id: string } | { page: "compare"; ids: string[] } | { page: "unknown" };
 
@@ -23,6 +24,7 @@ export const useRouter = create<{ place: Place }>(() => ({ place: here() }));
 
 /** Goes to a page of the viewer. */
 export function go(url: string) {
+  if (inTensorBoard) return;
   history.pushState(null, "", url);
   useRouter.setState({ place: here() });
 }

@@ -42,8 +42,10 @@
 //!
 //! # Left out
 //!
-//! Collectives between processes, peer memory, continuous profiling, system
-//! traces and the debug stream; the vendor's driver.
+//! Collectives between processes, peer memory, continuous profiling, the older
+//! traces (`nrt_trace_start`) and the debug stream; the vendor's driver. An
+//! inspection writes the first execution of each model for itself, no trace of
+//! all executions of a core.
 
 #![allow(unsafe_code, reason = "a C API; each block says why it is sound")]
 
@@ -62,6 +64,7 @@ mod seat;
 mod session;
 mod set;
 mod tensor;
+mod told;
 
 /// Tells this library from the vendor's ([`neuron_core::uapi::nrt::MARKER`]).
 #[unsafe(no_mangle)]

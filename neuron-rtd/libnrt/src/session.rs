@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use neuron_core::sim::{Places, Sim};
 use neuron_core::uapi::nrt::{INF1, Status, instance_numbers};
-use rtd_runtime::{Failure, Machine, Runtime, Settings, Software};
+use rtd_runtime::{Failure, InspectOptions, Machine, Runtime, Settings, Software};
 
 use crate::asynchronous::{Callback, Units};
 use crate::call::Fault;
@@ -108,8 +108,10 @@ impl Session {
             Settings { numerical_errors: environment::numerical_errors(), ..Settings::default() };
         let (backend, journal) = (Box::new(Software::default()), Arc::new(Lines));
         let runtime = Runtime::new(cores, backend, Box::new(host), settings, journal)?;
+        if let Some(options) = InspectOptions::from_env()? {
+            runtime.inspect(options, name).inspect_err(|_| runtime.shut_down())?;
+        }
         Ok(Self {
-            machine,
             runtime,
             seats: Seats::default(),
             units: Units::default(),
@@ -118,7 +120,14 @@ impl Session {
             callback: Mutex::new(None),
             closing: AtomicBool::new(false),
             pid: std::process::id(),
+            machine,
         })
+    }
+
+    /// Begins an inspection.
+    pub(crate) fn inspect(&self, options: InspectOptions) -> Result<(), Fault> {
+        let begun = self.runtime.inspect(options, &self.machine.spec.name);
+        begun.map(drop).map_err(|failure| self.fault(failure))
     }
 
     /// Whether tensors lie in memory of the process (§4.2, placement).

@@ -75,6 +75,34 @@ fn an_execution_is_profiled() {
 }
 
 #[test]
+fn events_are_fetched() {
+    let Some(lab) = Lab::new() else { return };
+    let mut command = lab.command(lab.compile("trace"));
+    let file = lab.path("events.json");
+    command.arg(lab.model("null")).arg(&file);
+    done(&command.output().unwrap());
+    let all: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    assert_eq!(all["data_version"], 2);
+    let count = |name: &str, phase: &str| {
+        let events = all["events"].as_array().unwrap().iter();
+        events.filter(|event| event["event_type"] == name && event["phase"] == phase).count()
+    };
+    for name in
+        ["nrt_load", "nrt_execute", "nrt_tensor_write", "nc_exec_running", "nrt_model_submit"]
+    {
+        // one write is that of the zeros
+        let wanted = if name == "nrt_tensor_write" { 2 } else { 1 };
+        assert_eq!((count(name, "start"), count(name, "stop")), (wanted, wanted), "{name}");
+    }
+    assert_eq!(
+        (count("timestamp_sync_point", "instant"), count("nrt_tensor_read", "start")),
+        (1, 0)
+    );
+    let events = all["events"].as_array().unwrap();
+    assert!(events.iter().all(|event| event["nc_idx"] == 0));
+}
+
+#[test]
 fn the_environment_names_instance_and_cores() {
     let Some(lab) = Lab::new() else { return };
     let program = lab.compile("flow");

@@ -375,6 +375,7 @@ fn a_trace_file_is_understood() {
         let timing = Timing::only(&program);
         let timed = program.run_timed(&Tensors::new(), &timing, &mut trace).unwrap();
         let info = FileInfo {
+            before: 0,
             neff_name: format!("{name}.neff"),
             neff_uuid: [7; 16],
             instance_type: "trn2.3xlarge".to_owned(),

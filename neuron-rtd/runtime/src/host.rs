@@ -20,6 +20,17 @@ pub(crate) mod category {
     pub(crate) const DEVICE: [u32; 4] = [8, 10, 11, TENSORS];
     /// Tensors alone.
     pub(crate) const TENSORS: u32 = 9;
+
+    /// The runtime's word for a use of device memory (ntff.md §3.8). Code is
+    /// told by engine there; here it is one, and has the word for all else.
+    pub(crate) const fn usage(category: u32) -> &'static str {
+        match category {
+            TENSORS => "tensor",
+            10 => "weight",
+            11 => "scratchpad",
+            _ => "generic",
+        }
+    }
 }
 
 /// Version of the runtime that tools are shown.

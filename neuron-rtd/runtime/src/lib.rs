@@ -17,6 +17,8 @@
 //! * stop waits for what has begun and cancels what has not (§3.3);
 //! * a group whose session has ended stays while models of others are in it.
 //!
+//! An [inspection](inspect) tells what it does, event by event.
+//!
 //! What it leaves out: native code of CPU nodes (`cpu.so`), loops, and memory in
 //! huge pages.
 
@@ -30,6 +32,7 @@ mod deadline;
 mod failure;
 mod groups;
 mod host;
+pub mod inspect;
 mod job;
 mod journal;
 mod load;
@@ -49,6 +52,7 @@ pub use cpu::OPERATORS;
 pub use failure::{Code, Failure, Subtype};
 pub use groups::GroupInfo;
 pub use host::{Host, SimHost};
+pub use inspect::InspectOptions;
 pub use journal::{Journal, Level, Quiet};
 pub use load::{LoadParams, cores_needed};
 pub use machine::{Machine, Wanted, number};

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::attributes;
 use crate::cores::Core;
 use crate::failure::{Code, Failure};
 use crate::host::category;
+use crate::inspect::Kind;
 use crate::journal::Level;
 use crate::model::{Facts, Mode, Model};
 use crate::plan::{Outline, Plan, Work, bind};
@@ -91,6 +93,25 @@ impl Runtime {
     ) -> Result<u32, Failure> {
         let from = Instant::now();
         self.check_serving()?;
+        let recorder = self.recorder();
+        let begun = recorder
+            .as_ref()
+            .and_then(|recorder| recorder.begin(Kind::LOAD, first_core.unwrap_or(0), Vec::new()));
+        let loaded = self.load_outlined(neff, first_core, params, from);
+        if let Some(recorder) = recorder {
+            let told = loaded.as_ref().map(|id| attributes! { "model_id": *id });
+            recorder.end(begun, told.unwrap_or_default());
+        }
+        loaded
+    }
+
+    fn load_outlined(
+        &self,
+        neff: &[u8],
+        first_core: Option<u32>,
+        params: &LoadParams,
+        from: Instant,
+    ) -> Result<u32, Failure> {
         let outline = Outline::read(neff, self.cores().lnc())?;
         let (normal, shared) = outline.needs();
         let seat = self.seat(params, first_core, normal, shared)?;
@@ -125,6 +146,11 @@ impl Runtime {
         );
         self.say(Level::Info, "NMGR:dlr_kelf_load", &text);
         let id = model.id;
+        if let Some(inspection) = self.shared().tracing.inspection()
+            && let Some(trace) = inspection.model(id, model.first_core, neff)
+        {
+            model.begin_capture(trace);
+        }
         if params.group.is_none()
             && !seat.joined
             && let Err(failure) = self.start(id)
@@ -257,7 +283,7 @@ impl Runtime {
                 if *bytes == 0 {
                     continue;
                 }
-                match self.host().allocate(core, *bytes, category) {
+                match self.take_memory(core, *bytes, category) {
                     Ok(handle) => handles.push((core, handle)),
                     Err(reason) => {
                         self.release(handles);
@@ -272,7 +298,7 @@ impl Runtime {
 
     pub(crate) fn release(&self, handles: Vec<(Core, u64)>) {
         for (core, handle) in handles {
-            self.host().free(core, handle);
+            self.give_memory(core, handle);
         }
     }
 }

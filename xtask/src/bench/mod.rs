@@ -9,6 +9,7 @@ mod profile;
 mod rtd;
 mod stats;
 mod table;
+mod tensorboard;
 mod top;
 mod viewer;
 
@@ -39,6 +40,8 @@ pub(crate) enum Bench {
     Npu(npu::Options),
     /// The profile store on generated traces, against polars and DuckDB.
     Profile(profile::Options),
+    /// The plug-in of TensorBoard against xprof: time to the first operator table.
+    Tensorboard(tensorboard::Options),
     /// neuron-top against htop and bottom: processor time, memory, answers to keys.
     Top(top::Options),
     /// The Device Viewer in a browser: paint, frames, tiles, memory.
@@ -72,6 +75,7 @@ pub(crate) fn run(benches: &Benches) -> Result<()> {
         Bench::Npu(options) => npu::run(options),
         Bench::Profile(options) => profile::run(options),
         Bench::Rtd(options) => rtd::run(options),
+        Bench::Tensorboard(options) => tensorboard::run(options),
         Bench::Top(options) => top::run(options),
         Bench::Viewer(options) => viewer::run(options),
         Bench::Formats => formats::run(),

@@ -29,7 +29,7 @@ pub struct Args {
     #[arg(long, value_enum)]
     format: Form,
 
-    /// Where it goes: a directory for parquet and csv, a file for others, - for
+    /// Where it goes: a directory for parquet, csv and tensorboard, a file for others, - for
     /// stdout; named after the profile if left out
     #[arg(short, long, value_name = "PATH")]
     output_file: Option<PathBuf>,
@@ -57,6 +57,8 @@ enum Form {
     Chrome,
     /// Stacks with their nanoseconds, for flame graphs
     Folded,
+    /// A run in a log directory of TensorBoard, below plugins/neuron of PATH
+    Tensorboard,
 }
 
 impl Form {
@@ -68,6 +70,7 @@ impl Form {
             Self::Perfetto => ".pftrace",
             Self::Chrome => ".trace.json",
             Self::Folded => ".folded",
+            Self::Tensorboard => "-tensorboard",
         }
     }
 }
@@ -95,11 +98,19 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
             Form::Perfetto => perfetto::write(&profile, to),
             Form::Folded => folded::write(&profile, to),
             Form::Parquet => bail!("parquet is a directory, not stdout"),
+            Form::Tensorboard => bail!("tensorboard is a directory, not stdout"),
         }
     };
     if stdout {
         let mut out = BufWriter::new(&mut *out);
         write(&mut out)?;
+        out.flush()?;
+        return Ok(Exit::Done);
+    }
+    if args.format == Form::Tensorboard {
+        anyhow::ensure!(args.tables.is_empty(), "--format tensorboard is of all tables");
+        let run = crate::tensorboard::write::write(&path, &[profile], None)?;
+        writeln!(out, "{}", run.display())?;
         out.flush()?;
         return Ok(Exit::Done);
     }

@@ -7,6 +7,7 @@ mod findings;
 mod jobs;
 mod kinds;
 mod profiles;
+mod runs;
 mod search;
 mod series;
 mod sources;
@@ -71,6 +72,9 @@ pub(super) fn router() -> Router<Shared> {
         .route("/jobs", get(jobs::list).post(jobs::start))
         .route("/jobs/{job}", get(jobs::one).delete(jobs::cancel))
         .route("/events", get(jobs::events))
+        .route("/runs", get(runs::list))
+        .route("/runs/{run}", get(runs::one))
+        .route("/runs/{run}/operators", get(runs::operators))
         .route("/profiles", get(profiles::list))
         .nest("/profiles/{id}", profile)
         .nest("/profiles/{id}/sources", sources)

@@ -43,7 +43,14 @@ fn entry(entry: &Entry) -> Value {
 }
 
 pub(super) async fn list(State(shared): State<Shared>) -> Result<Json<Value>, Trouble> {
-    let (found, bad) = blocking(shared, |opened| Ok(opened.store.list()?)).await?;
+    let (found, bad) = blocking(shared, |opened| {
+        let Some(board) = &opened.board else { return Ok(opened.store.list()?) };
+        // Others in the store are of other log directories.
+        let shown = board.shown();
+        let entries = shown.iter().filter_map(|id| opened.store_of(id).entry(id).ok());
+        Ok((entries.collect(), Vec::new()))
+    })
+    .await?;
     let profiles: Vec<Value> = found.iter().map(entry).collect();
     let bad: Vec<String> = bad.iter().map(ToString::to_string).collect();
     Ok(Json(json!({ "profiles": profiles, "damaged": bad })))
@@ -60,6 +67,7 @@ pub(super) async fn one(
                 "kind": lane.kind,
                 "core": lane.core,
                 "name": lane.name,
+                "group": lane.group,
                 "table": lane.kind.table(),
                 "first_row": lane.first_row,
                 "rows": lane.rows,

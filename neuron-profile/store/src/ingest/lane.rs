@@ -86,6 +86,7 @@ impl LaneBuilder {
                 kind,
                 core: u32::try_from(core).unwrap_or(u32::MAX),
                 name,
+                group: None,
                 first_row: 0,
                 rows: 0,
                 start: u64::MAX,

@@ -7,6 +7,7 @@ mod allocations;
 mod facts;
 mod gather;
 mod lane;
+mod restore;
 mod small;
 mod system;
 mod tables;
@@ -14,6 +15,7 @@ mod tables;
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
+mod timeline;
 mod write;
 
 use std::sync::mpsc;
@@ -28,7 +30,9 @@ use crate::read::Profile;
 use crate::schema;
 use gather::Gather;
 pub(crate) use lane::join as join_sums;
+pub use restore::Restore;
 pub use system::{DeviceProfile, SystemRun, ingest_system};
+pub use timeline::{Timeline, TimelineLane, TimelineRow, ingest_timeline};
 use write::Writer;
 
 /// How a profile is ingested, and what the files themselves do not say.
@@ -145,11 +149,15 @@ fn begun(draft: &Draft, settings: &Settings) -> Manifest {
         id: draft.id().to_owned(),
         schema_version: schema::VERSION.to_owned(),
         written_by: env!("CARGO_PKG_VERSION").to_owned(),
-        written_at_ns: SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
+        written_at_ns: now(),
         neff: settings.neff.clone(),
         trace: settings.trace.clone(),
         ..Manifest::default()
     }
+}
+
+/// Nanoseconds since 1970.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -16,7 +16,7 @@ use std::path::Path;
 
 use neuron_core::ntff::messages::{CpuUtil, HostMemUsage, NtraceInfo};
 use profile_engine::system::memory::{MemoryRow, USES};
-use profile_engine::system::{EventSource, SystemCounts, SystemRow};
+use profile_engine::system::{EventSource, Syncs, SystemCounts, SystemRow};
 use serde_json::{Map, Value, json};
 
 use super::lane::{Event, LaneBuilder};
@@ -66,6 +66,8 @@ pub struct SystemRun {
     pub rows: Vec<SystemRow>,
     /// What was not matched.
     pub counts: SystemCounts,
+    /// Moments on both clocks.
+    pub syncs: Syncs,
     /// Device memories, in order of time.
     pub memories: Vec<MemoryRow>,
     /// Load of the processors.

@@ -165,6 +165,10 @@ impl Profile {
         &self.index.names
     }
 
+    pub(crate) const fn index_version(&self) -> u32 {
+        self.index.version
+    }
+
     /// A name by its place; empty for none.
     pub fn name(&self, place: u32) -> &str {
         self.index.names.get(place as usize).map_or("", String::as_str)

@@ -121,6 +121,23 @@ impl Profile {
         builder.with_batch_size(8192).build().map_err(Error::parquet(&path))
     }
 
+    /// As [`Profile::batches`], with these columns alone; those that the table
+    /// has not are left out.
+    ///
+    /// # Errors
+    ///
+    /// A table that is not there, or cannot be read.
+    pub fn columns(
+        &self,
+        table: &str,
+        columns: &[&str],
+    ) -> Result<ParquetRecordBatchReader, Error> {
+        let (path, builder) = self.builder(table)?;
+        let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
+        let builder = builder.with_projection(mask).with_batch_size(8192);
+        builder.build().map_err(Error::parquet(&path))
+    }
+
     /// One row with all fields that are not null.
     ///
     /// # Errors

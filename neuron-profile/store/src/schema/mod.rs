@@ -3,6 +3,8 @@
 
 use std::sync::OnceLock;
 
+use serde::{Deserialize, Serialize};
+
 /// Version of the public schema that is followed.
 pub const VERSION: &str = "7.4.0";
 
@@ -27,7 +29,7 @@ pub const ABSENT: [(&str, &str); 15] = [
 ];
 
 /// Type of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// Whole numbers of 64 bits.
     Long,
@@ -70,7 +72,7 @@ impl Kind {
 }
 
 /// A column.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Column {
     /// Name.
     pub name: String,
@@ -85,7 +87,7 @@ pub struct Column {
 }
 
 /// A table.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Table {
     /// Name, which is also the name of the file.
     pub name: String,

@@ -6,6 +6,7 @@
 // have been done.
 
 import { create } from "zustand";
+import { ROOT } from "./root";
 
 /** Whether the last request reached the server. */
 export const useServer = create<{ away: boolean; since: number }>(() => ({ away: false, since: 0 }));
@@ -51,13 +52,13 @@ async function refusal(response: Response): Promise<ApiError> {
   return new ApiError(response.status, text);
 }
 
-/** A request of the interface; `path` begins behind `/api/v1`. */
+/** A request of the interface; `path` begins behind the root. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const read = !init.method || init.method === "GET";
   for (let tried = 0; ; tried++) {
     let response: Response;
     try {
-      response = await fetch(`/api/v1${path}`, init);
+      response = await fetch(`${ROOT}${path}`, init);
     } catch (error) {
       if (init.signal?.aborted) throw error;
       tell(true);

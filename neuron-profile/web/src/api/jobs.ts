@@ -1,6 +1,7 @@
 // Uploads and the jobs that make profiles of them; and the stream that tells
 // what changes.
 
+import { ROOT } from "./root";
 import { ApiError, getJson, query, request, send } from "./client";
 
 export interface Job {
@@ -38,7 +39,7 @@ export function upload(file: File, told: (part: number) => void, signal: AbortSi
   // fetch tells nothing of the progress of a body.
   return new Promise((done, stop) => {
     const call = new XMLHttpRequest();
-    call.open("POST", `/api/v1/uploads${query({ name: file.name })}`);
+    call.open("POST", `${ROOT}/uploads${query({ name: file.name })}`);
     call.upload.onprogress = (event) => told(event.total > 0 ? event.loaded / event.total : 0);
     call.onload = () => {
       let body: unknown = null;
@@ -66,7 +67,7 @@ export interface Changes {
 
 /** Hears what changes on the server until the returned function is called. The browser connects again by itself. */
 export function listen(on: { hello?: () => void; profiles?: (changes: Changes) => void; job?: (job: Job) => void }): () => void {
-  const stream = new EventSource("/api/v1/events");
+  const stream = new EventSource(`${ROOT}/events`);
   stream.addEventListener("hello", () => on.hello?.());
   stream.addEventListener("profiles", (event) => on.profiles?.(JSON.parse(event.data) as Changes));
   stream.addEventListener("job", (event) => on.job?.(JSON.parse(event.data) as Job));

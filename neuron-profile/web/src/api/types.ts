@@ -31,6 +31,8 @@ export interface Lane {
   kind: string;
   core: number;
   name: string;
+  /** Process of a timeline that others drew. */
+  group?: string | null;
   table: string;
   first_row: number;
   rows: number;

@@ -3,6 +3,7 @@
 
 import { useState } from "react";
 import { useServer } from "../api/client";
+import { inTensorBoard } from "../api/root";
 import { changeProfile } from "../api/profiles";
 import { moment, time } from "../format/number";
 import { short } from "../format/words";
@@ -127,7 +128,7 @@ export function Topbar({ onAdd, onHelp, onFocusMode }: Props) {
           <button type="button" className="profile-name tip" onClick={() => setFacts(true)} title="About this profile">
             {short(profile.display_name, 60)}
           </button>
-          <IconButton icon="pencil" label="Rename profile" onClick={() => setRenaming(true)} />
+          {!inTensorBoard && <IconButton icon="pencil" label="Rename profile" onClick={() => setRenaming(true)} />}
           {profile.simulated && <span className="tag warn">simulated</span>}
         </>
       )}

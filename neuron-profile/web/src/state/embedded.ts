@@ -1,3 +1,5 @@
 // Whether this page is a part of one that shows several profiles.
 
-export const embedded = () => window.parent !== window;
+import { inTensorBoard } from "../api/root";
+
+export const embedded = () => window.parent !== window && !inTensorBoard;

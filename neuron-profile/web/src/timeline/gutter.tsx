@@ -81,7 +81,7 @@ const Label = memo(function Label({ row, top, over, first, onDrag, onStep, onWal
   const unfold = () => useSettings.getState().set({ expandedDma: true });
   return (
     <div
-      className={`tl-label${over ? " over" : ""}${row.pinned ? " pinned" : ""}`}
+      className={`tl-label${over ? " over" : ""}${row.pinned ? " pinned" : ""}${row.heading ? " heading" : ""}`}
       style={{ top, height: row.height }}
       data-row={row.key}
       role="listitem"

@@ -3,6 +3,7 @@
 
 import type { SeriesInfo } from "../api/series";
 import type { Lane } from "../api/types";
+import { isDrawn, traceRows } from "./trace-rows";
 
 /** What of the settings rows depend on. */
 export interface RowSettings {
@@ -36,6 +37,8 @@ export interface Row {
   /** CSS pixels. */
   readonly height: number;
   readonly pinned: boolean;
+  /** It has nothing of its own: a name for the rows below it. */
+  readonly heading?: boolean;
 }
 
 export const LANE_HEIGHT = 24;
@@ -95,7 +98,7 @@ const isDma = (lane: Lane): boolean => lane.kind === "dma";
 /** `DMA-E9` comes before `DMA-E10`. */
 const natural = new Intl.Collator("en", { numeric: true });
 
-function height(key: string, usual: number, settings: RowSettings): number {
+export function height(key: string, usual: number, settings: RowSettings): number {
   const wanted = settings.rowHeights[key] ?? usual;
   return Math.min(Math.max(Math.round(wanted), LEAST_HEIGHT), MOST_HEIGHT);
 }
@@ -171,6 +174,7 @@ export function allRows(
   settings: RowSettings,
   extras: Extras = NO_EXTRAS,
 ): Row[] {
+  if (isDrawn(lanes)) return traceRows(lanes, settings);
   const several = new Set(lanes.map((lane) => lane.core)).size > 1;
   const suffix = (core: number) => (several ? `(nc${core})` : "");
   const pinned = new Set(settings.pinnedRows);

@@ -1,5 +1,5 @@
-/* Events of the host. The option objects are there; recording is not served on
- * a simulated instance, which has no type of event. */
+/* Events of the host and of the device, kept in a ring for each core and fetched
+ * as JSON text, each once. */
 #pragma once
 
 #include "nrt/nrt.h"

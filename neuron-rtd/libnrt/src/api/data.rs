@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use neuron_core::uapi::nrt::{Batch, BatchOp, Status, placement};
+use rtd_runtime::inspect::Kind;
 
 use crate::call::{Fault, answer, quietly};
 use crate::handle::Table;
 use crate::set::{SETS, Set};
 use crate::tensor::{TENSORS, Tensor, View};
-use crate::{log, pointer, session};
+use crate::{log, pointer, session, told};
 
 /// Hands a new thing to the caller.
 unsafe fn hand<T>(
@@ -45,6 +46,12 @@ fn view(tensor: *const c_void) -> Result<View, Fault> {
     TENSORS.get(tensor)?.view()
 }
 
+/// Number and core of a tensor, for events.
+fn place(tensor: *const c_void) -> (usize, Option<u32>) {
+    let core = TENSORS.get(tensor).ok().and_then(|of| of.place().1);
+    (tensor.addr(), core)
+}
+
 fn wide(size: usize) -> u64 {
     u64::try_from(size).unwrap_or(u64::MAX)
 }
@@ -62,7 +69,11 @@ unsafe extern "C" fn nrt_tensor_allocate(
         pointer::given(to, "the tensor")?;
         // SAFETY: null or text that a zero ends, says the header.
         unsafe { pointer::text_or_empty(name, "the name") }?;
-        let tensor = Tensor::allocate(&session, kind, vnc.into(), size)?;
+        let core = u32::try_from(vnc).ok();
+        // it has no handle before it is there
+        let tensor = told::tensor(Kind::ALLOCATE, (0, core), size, || {
+            Tensor::allocate(&session, kind, vnc.into(), size)
+        })?;
         // SAFETY: not null; room for a pointer, says the header.
         unsafe { hand(&TENSORS, tensor, to, "the tensor") }
     })
@@ -118,7 +129,17 @@ unsafe extern "C" fn nrt_tensor_allocate_slice(
 unsafe extern "C" fn nrt_tensor_free(from: *mut *mut c_void) {
     quietly("nrt_tensor_free", || {
         // SAFETY: null or a pointer of the caller, says the header.
-        unsafe { take(&TENSORS, from, "the tensor") }.map(|tensor| tensor.wake())
+        let tensor = unsafe { take(&TENSORS, from, "the tensor") }?;
+        tensor.wake();
+        if session::current().is_err() {
+            return Ok(());
+        }
+        let core = tensor.place().1;
+        let size = tensor.view().map_or(0, |view| view.size);
+        told::tensor(Kind::FREE, (0, core), size, || {
+            drop(tensor);
+            Ok(())
+        })
     });
 }
 
@@ -130,9 +151,11 @@ unsafe extern "C" fn nrt_tensor_read(
     size: usize,
 ) -> Status {
     answer("nrt_tensor_read", || {
-        let view = view(tensor)?;
-        // SAFETY: null or room for `size` bytes, says the header.
-        unsafe { view.read(buffer, wide(offset), wide(size)) }
+        let (view, place) = (view(tensor)?, place(tensor));
+        told::tensor(Kind::READ, place, size, || {
+            // SAFETY: null or room for `size` bytes, says the header.
+            unsafe { view.read(buffer, wide(offset), wide(size)) }
+        })
     })
 }
 
@@ -144,9 +167,11 @@ unsafe extern "C" fn nrt_tensor_write(
     size: usize,
 ) -> Status {
     answer("nrt_tensor_write", || {
-        let view = view(tensor)?;
-        // SAFETY: null or `size` bytes, says the header.
-        unsafe { view.write(buffer, wide(offset), wide(size)) }
+        let (view, place) = (view(tensor)?, place(tensor));
+        told::tensor(Kind::WRITE, place, size, || {
+            // SAFETY: null or `size` bytes, says the header.
+            unsafe { view.write(buffer, wide(offset), wide(size)) }
+        })
     })
 }
 
@@ -186,7 +211,7 @@ unsafe extern "C" fn nrt_tensor_read_batch(
         // SAFETY: each buffer has room for its size, says the header.
         let read = |view: &View, op: &BatchOp| unsafe { view.read(op.buffer, op.offset, op.size) };
         // SAFETY: handed on as they are.
-        unsafe { batches(list, count, read) }
+        told::batch(Kind::READ_BATCH, count, || unsafe { batches(list, count, read) })
     })
 }
 
@@ -201,7 +226,7 @@ unsafe extern "C" fn nrt_tensor_write_batch(
         let write =
             |view: &View, op: &BatchOp| unsafe { view.write(op.buffer, op.offset, op.size) };
         // SAFETY: handed on as they are.
-        unsafe { batches(list, count, write) }
+        told::batch(Kind::WRITE_BATCH, count, || unsafe { batches(list, count, write) })
     })
 }
 

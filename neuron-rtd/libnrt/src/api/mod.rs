@@ -12,4 +12,5 @@ mod options;
 mod profile;
 mod setup;
 mod strings;
+mod sys_trace;
 mod unserved;

@@ -1,10 +1,13 @@
-//! Option objects of captures (`nrt_profile.h`, `nrt_sys_trace.h`): they can be
-//! made, set and read; which captures there are is in [`super::profile`].
+//! Option objects of captures (`nrt_profile.h`): they can be made, set and read;
+//! which captures there are is in [`super::profile`].
 
+use std::collections::BTreeSet;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use neuron_core::uapi::nrt::Status;
+use rtd_runtime::InspectOptions;
+use rtd_runtime::inspect::{EVENTS, Kinds};
 
 use super::strings;
 use crate::call::{Fault, answer, quietly};
@@ -22,21 +25,75 @@ pub(super) struct Inspect {
     pub(super) activities: [bool; 4],
     pub(super) always: bool,
     pub(super) on_failure: bool,
+    pub(super) events: Wanted,
+}
+
+/// Which events are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Wanted {
+    /// Of each core at most.
+    pub(super) most: u64,
+    /// Cores of which none are.
+    pub(super) without: BTreeSet<u32>,
+    pub(super) kinds: Kinds,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Self { most: EVENTS, without: BTreeSet::new(), kinds: Kinds::default() }
+    }
+}
+
+impl Wanted {
+    /// Keeps the events of a core, or not.
+    pub(super) fn core(&mut self, core: u32, on: bool) {
+        if on {
+            self.without.remove(&core);
+        } else {
+            self.without.insert(core);
+        }
+    }
+
+    /// Keeps the events of a type, or not.
+    ///
+    /// # Safety
+    ///
+    /// The name is null or text that a zero ends.
+    pub(super) unsafe fn kind(&mut self, name: *const c_char, on: bool) -> Result<(), Fault> {
+        // SAFETY: the caller vouches for it.
+        let name = unsafe { pointer::text(name, "the event type") }?;
+        for kind in Kinds::named(&name)? {
+            self.kinds.set(kind, on);
+        }
+        Ok(())
+    }
+
+    /// The same for a process of so many cores.
+    pub(super) fn options(&self, cores: u32) -> InspectOptions {
+        let cores = (!self.without.is_empty())
+            .then(|| (0..cores).filter(|core| !self.without.contains(core)).collect());
+        let (most, kinds) = (self.most, self.kinds);
+        InspectOptions { most, kinds, cores, ..InspectOptions::default() }
+    }
 }
 
 impl Default for Inspect {
     fn default() -> Self {
         let folder = "./output".to_owned();
-        Self { session: 1, folder, activities: [true; 4], always: false, on_failure: false }
+        let (activities, events) = ([true; 4], Wanted::default());
+        Self { session: 1, folder, activities, always: false, on_failure: false, events }
     }
 }
 
 pub(super) static INSPECT: Table<Mutex<Inspect>> = Table::new("inspect config", 5);
 pub(super) static CONTINUOUS: Table<Mutex<String>> = Table::new("continuous profile options", 6);
-static TRACE: Table<()> = Table::new("system trace config", 7);
-static FETCH: Table<()> = Table::new("fetch options", 8);
 
-unsafe fn make<T>(name: &str, table: &Table<T>, thing: T, to: *mut *mut c_void) -> Status {
+pub(super) unsafe fn make<T>(
+    name: &str,
+    table: &Table<T>,
+    thing: T,
+    to: *mut *mut c_void,
+) -> Status {
     answer(name, || {
         pointer::given(to, "the options")?;
         let handle = table.insert(Arc::new(thing));
@@ -105,40 +162,38 @@ unsafe extern "C" fn nrt_inspect_config_set_output_dir(
     })
 }
 
-/// There is no system trace here, so its bounds and filters change nothing.
 #[unsafe(no_mangle)]
 extern "C" fn nrt_inspect_config_set_sys_trace_max_events_per_nc(
     options: *mut c_void,
-    _most: u64,
+    most: u64,
 ) -> Status {
-    change("nrt_inspect_config_set_sys_trace_max_events_per_nc", options, |_| Ok(()))
+    change("nrt_inspect_config_set_sys_trace_max_events_per_nc", options, |own| {
+        own.events.most = most;
+        Ok(())
+    })
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn nrt_inspect_config_set_capture_enabled_for_nc(
     options: *mut c_void,
-    _core: u32,
-    _on: bool,
+    core: u32,
+    on: bool,
 ) -> Status {
-    change("nrt_inspect_config_set_capture_enabled_for_nc", options, |_| Ok(()))
-}
-
-/// No type of event exists here.
-unsafe fn event_type(name: *const c_char) -> Result<(), Fault> {
-    // SAFETY: null or text that a zero ends, says the header.
-    let name = unsafe { pointer::text(name, "the event type") }?;
-    Err(Fault::invalid(format!("no event type {name:?}; a simulated instance records none")))
+    change("nrt_inspect_config_set_capture_enabled_for_nc", options, |own| {
+        own.events.core(core, on);
+        Ok(())
+    })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nrt_inspect_config_set_capture_enabled_for_event_type_string(
     options: *mut c_void,
     name: *const c_char,
-    _on: bool,
+    on: bool,
 ) -> Status {
-    change("nrt_inspect_config_set_capture_enabled_for_event_type_string", options, |_| {
-        // SAFETY: handed on as it is.
-        unsafe { event_type(name) }
+    change("nrt_inspect_config_set_capture_enabled_for_event_type_string", options, |own| {
+        // SAFETY: null or text that a zero ends, says the header.
+        unsafe { own.events.kind(name, on) }
     })
 }
 
@@ -240,81 +295,4 @@ unsafe extern "C" fn nrt_profile_continuous_options_set_output_dir(
         *options.lock().unwrap_or_else(PoisonError::into_inner) = path;
         Ok(())
     })
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn nrt_sys_trace_config_allocate(to: *mut *mut c_void) -> Status {
-    // SAFETY: handed on as it is.
-    unsafe { make("nrt_sys_trace_config_allocate", &TRACE, (), to) }
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nrt_sys_trace_config_set_defaults(options: *mut c_void) {
-    quietly("nrt_sys_trace_config_set_defaults", || TRACE.get(options).map(drop));
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nrt_sys_trace_config_free(options: *mut c_void) {
-    quietly("nrt_sys_trace_config_free", || TRACE.remove(options).map(drop));
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nrt_sys_trace_config_set_max_events_per_nc(options: *mut c_void, _most: u64) {
-    quietly("nrt_sys_trace_config_set_max_events_per_nc", || TRACE.get(options).map(drop));
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nrt_sys_trace_config_set_capture_enabled_for_nc(
-    options: *mut c_void,
-    _core: u32,
-    _on: bool,
-) {
-    quietly("nrt_sys_trace_config_set_capture_enabled_for_nc", || TRACE.get(options).map(drop));
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn nrt_sys_trace_config_set_capture_enabled_for_event_type(
-    options: *mut c_void,
-    name: *const c_char,
-    _on: bool,
-) -> Status {
-    answer("nrt_sys_trace_config_set_capture_enabled_for_event_type", || {
-        TRACE.get(options)?;
-        // SAFETY: handed on as it is.
-        unsafe { event_type(name) }
-    })
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn nrt_sys_trace_free_event_types(list: *mut *mut c_char, count: usize) {
-    quietly("nrt_sys_trace_free_event_types", || {
-        // SAFETY: null or a list of this library, says the header.
-        unsafe { strings::take_back(list, count) }
-    });
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn nrt_sys_trace_fetch_options_allocate(to: *mut *mut c_void) -> Status {
-    // SAFETY: handed on as it is.
-    unsafe { make("nrt_sys_trace_fetch_options_allocate", &FETCH, (), to) }
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nrt_sys_trace_fetch_options_set_defaults(options: *mut c_void) {
-    quietly("nrt_sys_trace_fetch_options_set_defaults", || FETCH.get(options).map(drop));
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nrt_sys_trace_fetch_options_free(options: *mut c_void) {
-    quietly("nrt_sys_trace_fetch_options_free", || FETCH.remove(options).map(drop));
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nrt_sys_trace_fetch_options_set_max_events_per_nc(options: *mut c_void, _most: u64) {
-    quietly("nrt_sys_trace_fetch_options_set_max_events_per_nc", || FETCH.get(options).map(drop));
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nrt_sys_trace_fetch_options_set_nc_idx(options: *mut c_void, _core: u64) {
-    quietly("nrt_sys_trace_fetch_options_set_nc_idx", || FETCH.get(options).map(drop));
 }

@@ -1,9 +1,11 @@
 //! Captures (`nrt_profile.h`, `nrt_experimental.h`).
 
 use std::ffi::{c_char, c_void};
+use std::path::PathBuf;
 use std::sync::PoisonError;
 
 use neuron_core::uapi::nrt::Status;
+use rtd_runtime::InspectOptions;
 
 use super::options::{INSPECT, Inspect};
 use crate::call::{Fault, answer};
@@ -31,17 +33,23 @@ unsafe extern "C" fn nrt_profile_stop(file: *const c_char) -> Status {
     })
 }
 
+/// Begins an inspection, where one is asked for.
 fn inspect(options: &Inspect) -> Result<(), Fault> {
-    session::current()?;
+    let session = session::current()?;
     if !options.always && !options.on_failure {
         return Ok(());
     }
-    let text = format!(
-        "inspection into {} (session {}) is not served on a simulated instance; \
-         nrt_profile_start is",
-        options.folder, options.session
-    );
-    Err(Fault::new(Status::FAILURE, text))
+    let [system, device, memory, processors] = options.activities;
+    let options = InspectOptions {
+        folder: PathBuf::from(&options.folder),
+        system,
+        device,
+        memory,
+        processors,
+        on_failure: !options.always,
+        ..options.events.options(session.cores())
+    };
+    session.inspect(options)
 }
 
 /// Null for the defaults, which record nothing.
@@ -61,19 +69,16 @@ extern "C" fn nrt_inspect_begin_with_options(options: *mut c_void) -> Status {
 #[unsafe(no_mangle)]
 extern "C" fn nrt_inspect_begin() -> Status {
     answer("nrt_inspect_begin", || {
-        let on = |name: &str| std::env::var(name).is_ok_and(|text| text.trim() == "1");
-        let folder = std::env::var("NEURON_RT_INSPECT_OUTPUT_DIR");
-        inspect(&Inspect {
-            always: on("NEURON_RT_INSPECT_ENABLE"),
-            on_failure: on("NEURON_RT_INSPECT_ON_FAIL"),
-            folder: folder.unwrap_or_else(|_| "./output".to_owned()),
-            ..Inspect::default()
-        })
+        let session = session::current()?;
+        InspectOptions::from_env()?.map_or(Ok(()), |options| session.inspect(options))
     })
 }
 
-/// Nothing is ever under way.
+/// Writes what was recorded; nothing where nothing was.
 #[unsafe(no_mangle)]
 extern "C" fn nrt_inspect_stop() -> Status {
-    answer("nrt_inspect_stop", || session::current().map(drop))
+    answer("nrt_inspect_stop", || {
+        let session = session::current()?;
+        session.runtime.end_inspect().map(drop).map_err(|failure| session.fault(failure))
+    })
 }

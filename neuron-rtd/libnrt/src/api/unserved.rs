@@ -7,11 +7,11 @@ use std::ffi::{c_char, c_int, c_void};
 
 use neuron_core::uapi::nrt::Status;
 
-use crate::call::{quietly, unserved};
+use crate::call::unserved;
 
 const PROCESSES: &str = "it has no other process to talk to";
 const PEERS: &str = "it has no memory that other devices reach";
-const TRACES: &str = "system traces; nrt_profile_start is served";
+const TRACES: &str = "traces of the older interface; nrt_sys_trace_start is served";
 const CONTINUOUS: &str = "continuous profiles; nrt_profile_start is served";
 const FIRMWARE: &str = "its cores have no firmware";
 const DEBUG: &str = "its cores have no debug stream";
@@ -80,17 +80,6 @@ unserved! {
     nrt_profile_continuous_start(options: *mut c_void) FAILURE CONTINUOUS;
     nrt_profile_continuous_save(vnc: u32, options: *mut c_void) FAILURE CONTINUOUS;
     nrt_profile_continuous_stop() FAILURE CONTINUOUS;
-    // nrt_sys_trace.h
-    nrt_sys_trace_get_event_types(list: *mut *mut *const c_char, count: *mut usize)
-        FAILURE TRACES;
-    nrt_sys_trace_config_get_enabled_event_types(
-        options: *mut c_void, list: *mut *mut *const c_char, count: *mut usize
-    ) FAILURE TRACES;
-    nrt_sys_trace_start(options: *mut c_void) FAILURE TRACES;
-    nrt_sys_trace_stop() FAILURE TRACES;
-    nrt_sys_trace_fetch_events(
-        buffer: *mut *mut c_char, size: *mut usize, options: *const c_void
-    ) FAILURE TRACES;
     // ndebug_stream.h
     nrt_debug_client_connect(core: c_int, stream: *mut c_int) FAILURE DEBUG;
     nrt_debug_client_read_one_event(
@@ -101,12 +90,3 @@ unserved! {
 /// There is no stream that could be open.
 #[unsafe(no_mangle)]
 extern "C" fn nrt_debug_client_connect_close(_stream: c_int) {}
-
-/// No buffer was ever handed out.
-#[unsafe(no_mangle)]
-extern "C" fn nrt_sys_trace_buffer_free(buffer: *mut c_char) {
-    quietly("nrt_sys_trace_buffer_free", || {
-        let text = format!("{buffer:p} is no buffer of this library");
-        Err(crate::call::Fault::new(Status::INVALID_HANDLE, text))
-    });
-}

@@ -245,13 +245,20 @@ int main(int argc, char **argv) {
     nrt_inspect_config_free_activity_types(NULL, 3);
     OK(nrt_inspect_begin_with_options(config));
     OK(nrt_inspect_config_set_enable_inspect(config, true));
+    WANT(NRT_INVALID,
+         nrt_inspect_config_set_capture_enabled_for_event_type_string(config, "nothing", true));
+    OK(nrt_inspect_config_set_output_dir(config, "/proc/nonexistent"));
     WANT(NRT_FAILURE, nrt_inspect_begin_with_options(config));
     OK(nrt_inspect_config_free(config));
     WANT(NRT_INVALID_HANDLE, nrt_inspect_config_free(config));
     WANT(NRT_INVALID, nrt_profile_start(model, NULL));
     WANT(NRT_INVALID, nrt_profile_start(NULL, "file"));
     WANT(NRT_INVALID, nrt_profile_stop("never-started"));
-    WANT(NRT_FAILURE, nrt_sys_trace_start(NULL));
+    WANT(NRT_INVALID, nrt_sys_trace_start(NULL));
+    WANT(NRT_INVALID, nrt_sys_trace_stop());
+    char *events;
+    WANT(NRT_INVALID, nrt_sys_trace_fetch_events(&events, &size, NULL));
+    WANT(NRT_INVALID, nrt_sys_trace_fetch_events(NULL, &size, NULL));
     WANT(NRT_FAILURE, nrt_profile_continuous_start(NULL));
     nrt_sys_trace_buffer_free(bytes);
 

@@ -26,7 +26,7 @@ const NO_CRC: u16 = 0xffff;
 const WAIT_MHZ: u64 = 1200;
 
 /// Times of records begin here, so that no record has time 0.
-pub(super) const EPOCH: Ps = 1_000_000_000;
+pub const EPOCH: Ps = 1_000_000_000;
 
 /// Device address of an engine's program: each core and engine has room for
 /// every slot that a program counter can tell (our choice).

@@ -119,6 +119,7 @@ mod summary;
 mod throttle;
 mod transfers;
 
+pub use emit::EPOCH;
 pub(crate) use legal::Faults;
 pub use ntff::{FileInfo, SIMULATED, Trace, write_ntff};
 pub use parameters::{

@@ -16,12 +16,12 @@ use neuron_core::ntff::messages::{
     NotificationBufferSize, NotificationTraceType as Ring, NtffInfo, SubgraphInfo, TraceInfo,
     UltraserverInfo, VersionInfo,
 };
-use neuron_core::ntff::{Error, Record, Writer};
+use neuron_core::ntff::{Error, Record, Ticks, Writer};
 
-use super::Timed;
 use super::emit::{EPOCH, program_address};
 use super::sink::Sink;
 use super::split::ENGINES;
+use super::{Ps, Timed};
 use crate::program::Program;
 
 /// Form of the container.
@@ -103,6 +103,8 @@ pub struct FileInfo {
     pub instance_type: String,
     /// Version of the writer, as the runtime's.
     pub version: [u32; 3],
+    /// Time of the device before the run, ps: its clock runs on from run to run.
+    pub before: Ps,
 }
 
 /// Writes a trace file.
@@ -129,7 +131,8 @@ pub fn write_ntff<W: Write>(
     for core in 0..program.cores().len() {
         for (ring, ..) in RINGS {
             for record in trace.records(core, ring) {
-                writer.record(*record)?;
+                let time = record.time.0.saturating_add(info.before);
+                writer.record(Record { time: Ticks(time), ..*record })?;
             }
         }
     }
@@ -186,8 +189,8 @@ fn message(program: &Program, timed: &Timed, trace: &Trace, info: &FileInfo) -> 
     });
     let window = ExecutionInfo {
         neff_uuid: info.neff_uuid.to_vec(),
-        start: EPOCH,
-        end: EPOCH.saturating_add(duration),
+        start: EPOCH.saturating_add(info.before),
+        end: EPOCH.saturating_add(info.before).saturating_add(duration),
     };
     let traces = (0..program.cores().len()).flat_map(|core| {
         RINGS.map(|(ring, block, _)| TraceInfo {

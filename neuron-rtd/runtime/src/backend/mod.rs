@@ -95,6 +95,8 @@ pub struct ProfileOrigin {
     pub uuid: [u8; 16],
     /// Instance type.
     pub instance: String,
+    /// Simulated time of the device before the run, ns.
+    pub before: u64,
 }
 
 /// A run of a node and its profile.

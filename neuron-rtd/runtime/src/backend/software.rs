@@ -186,6 +186,7 @@ impl Ready {
             neff_name: origin.name.clone(),
             neff_uuid: origin.uuid,
             instance_type: origin.instance.clone(),
+            before: origin.before.saturating_mul(1000),
             version: [
                 part(env!("CARGO_PKG_VERSION_MAJOR")),
                 part(env!("CARGO_PKG_VERSION_MINOR")),

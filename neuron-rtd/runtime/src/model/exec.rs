@@ -7,8 +7,11 @@ use std::time::Instant;
 use neuron_core::neff::dtype;
 
 use super::Model;
+use super::watch::Watch;
+use crate::attributes;
 use crate::backend::{Inputs, NodeFault, ProfileOrigin};
 use crate::failure::{Code, Failure, Subtype};
+use crate::inspect::Kind;
 use crate::job::{Job, Value};
 use crate::plan::{Port, Step, Work};
 use crate::request::Outcome;
@@ -32,13 +35,23 @@ impl Model {
         if job.deadline.set(end).is_ok() {
             self.shared.deadlines.add(end, job.cookie, job);
         }
-        let result = self.inputs(step, job).and_then(|inputs| self.work(run, step, job, inputs));
+        let watch = Watch::of(self, step);
+        let pre = watch.begin(Kind::PRE);
+        let inputs = self.inputs(step, job);
+        watch.end(pre);
+        let result = inputs.and_then(|inputs| self.work(run, step, job, inputs, &watch));
         self.last_nanos.store(nanos(now.elapsed()), Relaxed);
         let (outputs, device_nanos) = match result {
             Ok(done) => done,
-            Err(fault) => return self.broken(job, fault),
+            Err(fault) => {
+                watch.done();
+                return self.broken(job, fault);
+            }
         };
+        let post = watch.begin(Kind::POST);
         if !job.is_pending() {
+            watch.end(post);
+            watch.done();
             return;
         }
         let mut values = job.values.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,6 +68,8 @@ impl Model {
         values.steps_left = values.steps_left.saturating_sub(1);
         let last = values.steps_left == 0;
         drop(values);
+        watch.end(post);
+        watch.done();
         for next in ready {
             run.push(next, Arc::clone(job));
         }
@@ -79,6 +94,7 @@ impl Model {
         step: &Step,
         job: &Job,
         inputs: Inputs<'_>,
+        watch: &Watch,
     ) -> Result<Ran, NodeFault> {
         match &step.work {
             Work::Cpu(op) => {
@@ -93,9 +109,10 @@ impl Model {
             }
             Work::Neuron { node, first_core, cores, physical } => {
                 let from = Instant::now();
+                let wait = watch.begin(Kind::WAIT);
                 let result = if self.is_captured(job.cookie) {
                     let inputs = inputs.into_tensors()?;
-                    let profile = node.profile(&inputs, &self.origin(), run.given_up());
+                    let profile = node.profile(&inputs, &self.origin(watch), run.given_up());
                     if let Some(trace) = profile.trace {
                         self.add_trace(job.cookie, trace);
                     }
@@ -103,6 +120,9 @@ impl Model {
                 } else {
                     node.run_from(inputs, run.given_up())
                 };
+                let nanos = result.as_ref().ok().and_then(|done| done.device_nanos);
+                watch.ran((*first_core, *cores, *physical), self.id, nanos, from.elapsed());
+                watch.end(wait);
                 let stats = &self.shared.stats;
                 stats.busy(*first_core, *cores, *physical, from.elapsed());
                 let done = result?;
@@ -126,9 +146,9 @@ impl Model {
     }
 
     /// What a profile says about its origin.
-    fn origin(&self) -> ProfileOrigin {
-        let instance = self.shared.instance.to_owned();
-        ProfileOrigin { name: self.name.clone(), uuid: self.uuid, instance }
+    fn origin(&self, watch: &Watch) -> ProfileOrigin {
+        let (instance, before) = (self.shared.instance.to_owned(), watch.before());
+        ProfileOrigin { name: self.name.clone(), uuid: self.uuid, instance, before }
     }
 
     /// A step failed.
@@ -195,6 +215,10 @@ impl Model {
         }
         let mut subtype = None;
         if !nan.is_empty() {
+            if let Some(recorder) = self.shared.tracing.recorder() {
+                let attributes = attributes! { "model_id": self.id };
+                recorder.instant(Kind::NUMERICAL, self.first_core, attributes);
+            }
             let core =
                 self.plan.home().map_or_else(|| "the host".to_owned(), |nc| format!("NC {nc}"));
             let text = format!(

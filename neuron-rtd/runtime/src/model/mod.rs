@@ -14,7 +14,7 @@ use crate::journal::{Journal, Level};
 use crate::plan::Plan;
 use crate::request::{Outcome, Request};
 use crate::run::Run;
-use crate::runtime::Settings;
+use crate::runtime::{Held, Settings, Tracing};
 use crate::stats::Stats;
 
 mod capture;
@@ -22,6 +22,7 @@ mod check;
 mod clock;
 mod exec;
 mod info;
+mod watch;
 
 use capture::Capture;
 use clock::Clock;
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) deadlines: Deadlines,
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) settings: Settings,
+    pub(crate) tracing: Tracing,
+    pub(crate) held: Held,
     /// Name of the instance type.
     pub(crate) instance: &'static str,
 }
@@ -422,6 +425,11 @@ impl Model {
             (values.device_nanos, values.ended)
         };
         let (home, failure) = (self.plan.home(), outcome.failure.as_ref());
+        if failure.is_some()
+            && let Some(inspection) = self.shared.tracing.inspection()
+        {
+            inspection.failed();
+        }
         self.shared.stats.ended(home, failure, subtype, outcome.latency, device_nanos);
         let mut live = self.live();
         live.jobs.remove(&job.cookie);

@@ -1,8 +1,10 @@
 //! Inferences: post, wait, poll.
 
 use super::Runtime;
+use crate::attributes;
 use crate::cookies::Fetched;
 use crate::failure::{Code, Failure};
+use crate::inspect::Kind;
 use crate::job::Waiter;
 use crate::request::{Outcome, Request};
 
@@ -13,8 +15,7 @@ impl Runtime {
     ///
     /// Nothing was queued: a model that does not run, bad input, a full queue.
     pub fn post(&self, request: Request) -> Result<u64, Failure> {
-        self.check_serving()?;
-        self.model(request.model)?.post(request, None)
+        self.submit(request, None)
     }
 
     /// Accepts an inference; `done` is called once with its outcome, on the
@@ -29,17 +30,45 @@ impl Runtime {
         request: Request,
         done: impl FnOnce(Outcome) + Send + 'static,
     ) -> Result<(), Failure> {
-        self.check_serving()?;
-        self.model(request.model)?.post(request, Some(Box::new(done))).map(|_| ())
+        self.submit(request, Some(Box::new(done))).map(|_| ())
     }
 
     /// Runs an inference and waits for it.
     pub fn infer(&self, request: Request) -> Outcome {
         let (send, receive) = std::sync::mpsc::sync_channel(1);
+        let recorder = self.recorder();
+        let begun = recorder.as_ref().and_then(|recorder| {
+            let core = self.first_core(request.model);
+            recorder.begin(Kind::EXECUTE, core, attributes! { "model_id": request.model })
+        });
         let posted = self.post_with(request, move |outcome| {
             let _ = send.send(outcome);
         });
-        received(posted, &receive)
+        let outcome = received(posted, &receive);
+        if let Some(recorder) = recorder {
+            recorder.end(begun, Vec::new());
+        }
+        outcome
+    }
+
+    /// First core of a model; 0 for none.
+    fn first_core(&self, id: u32) -> u32 {
+        self.model(id).map_or(0, |model| model.first_core)
+    }
+
+    fn submit(&self, request: Request, waiter: Option<Waiter>) -> Result<u64, Failure> {
+        self.check_serving()?;
+        let model = self.model(request.model)?;
+        let recorder = self.recorder();
+        let begun = recorder.as_ref().and_then(|recorder| {
+            let attributes = attributes! { "model_id": request.model };
+            recorder.begin(Kind::SUBMIT, model.first_core, attributes)
+        });
+        let posted = model.post(request, waiter);
+        if let Some(recorder) = recorder {
+            recorder.end(begun, Vec::new());
+        }
+        posted
     }
 
     /// Waits for a posted inference; its cookie is gone afterwards.

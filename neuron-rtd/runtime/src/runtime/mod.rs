@@ -2,6 +2,7 @@
 
 mod groups;
 mod infer;
+mod inspect;
 mod maps;
 mod memory;
 mod models;
@@ -14,8 +15,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+pub(crate) use self::inspect::Tracing;
 use self::maps::Map;
 pub use self::memory::DeviceMemory;
+pub(crate) use self::memory::Held;
 use crate::backend::Backend;
 use crate::cookies::Cookies;
 use crate::cores::Cores;
@@ -115,6 +118,8 @@ impl Runtime {
             deadlines: Deadlines::default(),
             journal,
             settings,
+            tracing: Tracing::default(),
+            held: Held::default(),
             instance: cores.kind().name,
         });
         let tables = Tables { last_model: FIRST_MODEL - 1, ..Tables::default() };
@@ -168,6 +173,9 @@ impl Runtime {
     pub fn shut_down(&self) {
         self.inner.draining.store(true, Relaxed);
         self.unload_all();
+        if let Err(failure) = self.end_inspect() {
+            self.say(Level::Error, "NRT:inspect", &failure.to_string());
+        }
         self.inner.shared.deadlines.close();
         *self.inner.ending.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.inner.ending.1.notify_all();
