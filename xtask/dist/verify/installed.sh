@@ -19,7 +19,7 @@ fails() { ! "$@"; }
 says() { "$1" --source "$2" 2>&1 | grep -q -- "$3"; }
 
 config=/opt/aws/neuron/config/neuron-rtd.config
-install='apt-get install -y --allow-downgrades'
+install='apt-get install -y'
 
 holds 'the previous version is installed' $install /packages/previous.deb
 holds 'its configuration is its own' grep -q '"drain_sec": 29' $config

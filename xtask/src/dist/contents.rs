@@ -116,6 +116,8 @@ const TOOLS: &[Entry] = &[
     Files("README.md", "usr/share/doc/neuron-tools/"),
     Packed("CHANGELOG.md", "usr/share/doc/neuron-tools/changelog.gz"),
     Files("neuron-core/METRICS.md", "usr/share/doc/neuron-tools/"),
+    Files("neuron-ls/REFERENCE.md", "usr/share/doc/neuron-tools/neuron-ls.md"),
+    Files("neuron-profile/REFERENCE.md", "usr/share/doc/neuron-tools/neuron-profile.md"),
     Files("neuron-monitor/REFERENCE.md", "usr/share/doc/neuron-tools/neuron-monitor.md"),
     Files("neuron-top/REFERENCE.md", "usr/share/doc/neuron-tools/neuron-top.md"),
     Files("neuron-rtd/REFERENCE.md", "usr/share/doc/neuron-tools/neuron-rtd.md"),

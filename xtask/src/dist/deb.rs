@@ -65,8 +65,6 @@ pub(super) fn write(
 fn manifest(package: &Package, staged: &Staged, version: &str, libc: &str) -> String {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let mut text = String::from("[workspace]\n\n[package]\n");
-    // Cargo's versions have no `~`.
-    let plain = version.replace('~', "-");
     let _ = write!(
         text,
         "name = {}\nversion = {}\nedition = \"2024\"\nlicense = \"Apache-2.0\"\n\
@@ -74,7 +72,7 @@ fn manifest(package: &Package, staged: &Staged, version: &str, libc: &str) -> St
          extended-description = {}\nrevision = \"1\"\nsection = \"utils\"\n\
          depends = {}\nchangelog = \"changelog\"\n",
         quoted(package.name),
-        quoted(&plain),
+        quoted(version),
         quoted(package.summary),
         quoted(MAINTAINER),
         quoted(package.description),
@@ -172,10 +170,10 @@ mod tests {
         let items =
             vec![item("etc/tool", None, true), item("usr/bin/tool", Some("/opt/tool"), false)];
         let staged = Staged { root: "/stage".into(), items };
-        let text = manifest(&package, &staged, "1.0.0~rc", "libc6 (>= 2.34)");
+        let text = manifest(&package, &staged, "1.0.0", "libc6 (>= 2.34)");
         for line in [
             r#"description = "A \"tool\"""#,
-            r#"version = "1.0.0-rc""#,
+            r#"version = "1.0.0""#,
             r#"conflicts = "other""#,
             r#"conf-files = ["/etc/tool"]"#,
             r#"  ["/stage/etc/tool", "etc/tool", "644"],"#,

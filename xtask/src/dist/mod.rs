@@ -128,8 +128,7 @@ fn previous(from: &Parts, build: &Build, work: &Path) -> Result<PathBuf> {
     let other = text.replace("\"drain_sec\": 30", "\"drain_sec\": 29");
     ensure!(text != other, "neuron-rtd.config has no drain_sec of 30");
     std::fs::write(&config, other)?;
-    let version = concat!(env!("CARGO_PKG_VERSION"), "~previous");
-    deb::write(package, &staged, version, build, &work.join("previous/deb"), &work.join("previous"))
+    deb::write(package, &staged, "0.0.0", build, &work.join("previous/deb"), &work.join("previous"))
 }
 
 /// Writes SHA256SUMS as sha256sum does, and says what there is.
