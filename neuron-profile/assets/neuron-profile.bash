@@ -372,14 +372,14 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__export)
-            opts="-o -h -V --format --output-file --table --data-path --help --version"
+            opts="-o -h -V --format --output-file --table --events --from --to --data-path --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "parquet csv json perfetto chrome folded" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "parquet csv json perfetto chrome folded html" -- "${cur}"))
                     return 0
                     ;;
                 --output-file)
@@ -391,6 +391,18 @@ _neuron__profile() {
                     return 0
                     ;;
                 --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --events)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -251,9 +251,13 @@ csv\t'A file for each table'
 json\t'One object of all tables'
 perfetto\t'A trace for ui.perfetto.dev'
 chrome\t'A trace for chrome://tracing and speedscope'
-folded\t'Stacks with their nanoseconds, for flame graphs'"
+folded\t'Stacks with their nanoseconds, for flame graphs'
+html\t'The Device Viewer with the profile inside: one page that needs no server'"
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -s o -l output-file -d 'Where it goes: a directory for parquet and csv, a file for others, - for stdout; named after the profile if left out' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -l table -d 'Only this table, for parquet, csv and json; may be given more than once' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -l events -d 'Events of a page at most, for html' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -l from -d 'Begin of the window whose events a page has, in ns, for html' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -l to -d 'End of it' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -l data-path -d 'Directory of the stored profiles; the user\'s data directory if left out ($XDG_DATA_HOME/neuron-profile, else ~/.local/share/neuron-profile)' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -s V -l version -d 'Print version'

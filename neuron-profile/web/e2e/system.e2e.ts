@@ -94,7 +94,7 @@ describe("a run of inspect", () => {
     await viewer.close();
   });
 
-  it("has rows of transfers, memories and processors that say their values", async () => {
+  it("has rows of transfers, memories and processors that say their values", { timeout: 120_000 }, async () => {
     const viewer = await Viewer.open(browser, server.url(`/profile/${run}`), "light");
     const widget = viewer.widget("System Timeline");
     await widget.locator("canvas").waitFor();
@@ -104,7 +104,8 @@ describe("a run of inspect", () => {
     const high = await canvas.evaluate((element) => element.clientHeight);
     const wide = await canvas.evaluate((element) => element.clientWidth);
     const rows: string[] = [];
-    for (let y = 11; y < high - 22; y += 22) {
+    // The rows of lines stand last; those of transfers are the last of the bars.
+    for (let y = Math.max(11, high - 22 - 22 * 24); y < high - 22; y += 22) {
       await canvas.hover({ position: { x: Math.round(wide * 0.7), y } });
       const box = widget.locator(".hover-box");
       if ((await box.count()) > 0) rows.push((await box.innerText()).replaceAll("\n", " "));

@@ -12,4 +12,4 @@ export class Refusal extends Error {
 }
 
 /** Something that the file has not, though the profile may. */
-export const leftOut = (what: string) => new Refusal(410, `${what} is not in this file; open the profile with neuron-profile view`);
+export const leftOut = (what: string) => new Refusal(410, `${what}: not in this file; open the profile with neuron-profile view`);

@@ -27,7 +27,13 @@ const OPERATORS: { value: Operator; text: string; numeric?: boolean }[] = [
   { value: "range", text: "between", numeric: true },
 ];
 
-const EVENTS = ["Instruction", "DmaPacket"];
+/** Tables whose rows are events of lanes. */
+const CATEGORIES = [
+  { value: "Instruction", text: "Instructions" },
+  { value: "DmaPacket", text: "DMA packets" },
+  { value: "SystemProfileEvents", text: "Host and device events" },
+];
+const EVENTS = CATEGORIES.map(({ value }) => value);
 const PLACEHOLDER: Record<string, string> = { range: "100..200", regex: "regular expression" };
 
 function ConditionRow(props: {
@@ -160,9 +166,12 @@ export default function Search() {
   const tables = useProfile((s) => s.tables);
   const search = useSearch();
   const found = useFound((s) => s.found);
-  const [table, setTable] = useState(search.table);
+  // A run has other events than a device.
+  const known = CATEGORIES.filter(({ value }) => tables.some((one) => one.name === value));
+  const first = known[0]?.value ?? "Instruction";
+  const [table, setTable] = useState(search.query === "" && !known.some(({ value }) => value === search.table) ? first : search.table);
   const [join, setJoin] = useState<"AND" | "OR">("AND");
-  const [conditions, setConditions] = useState<Condition[]>([{ field: "opcode", operator: "=", value: "" }]);
+  const [conditions, setConditions] = useState<Condition[]>([{ field: first === "SystemProfileEvents" ? "name" : "opcode", operator: "=", value: "" }]);
   const [written, setWritten] = useState(search.query);
   const [mode, setMode] = useState<"form" | "text">(search.query ? "text" : "form");
   const [tab, setTab] = useState<"rows" | "numbers">("rows");
@@ -196,7 +205,7 @@ export default function Search() {
           <Select
             label="Category"
             value={table}
-            options={[{ value: "Instruction", text: "Instructions" }, { value: "DmaPacket", text: "DMA packets" }, { value: "all", text: "All events" }]}
+            options={[...(known.length > 0 ? known : CATEGORIES.slice(0, 1)), ...(known.length === 1 ? [] : [{ value: "all", text: "All events" }])]}
             onChange={setTable}
           />
           <Tabs label="How to ask" value={mode} onChange={(next) => (next === "text" && setWritten(query), setMode(next))} options={[{ value: "form", text: "Fields" }, { value: "text", text: "Query" }]} />

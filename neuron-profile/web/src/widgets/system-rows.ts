@@ -51,3 +51,13 @@ export function systemRows(rows: readonly Row[], grouping: Grouping, colour: (na
     return lines.map((line, i) => ({ label: i === 0 ? label : "", bars: line }));
   });
 }
+
+/** Rows whose labels leave out the parts that all of them begin with: instance and process of a run that has one. */
+export function withoutShared(rows: readonly BarRow[]): BarRow[] {
+  const labels = rows.flatMap(({ label }) => (label === "" ? [] : [label.split("/")]));
+  const [first] = labels;
+  if (!first) return [...rows];
+  let shared = 0;
+  while (shared < first.length - 1 && labels.every((parts) => parts.length > shared + 1 && parts[shared] === first[shared])) shared += 1;
+  return rows.map((row) => (row.label === "" ? row : { ...row, label: row.label.split("/").slice(shared).join("/") }));
+}

@@ -21,7 +21,7 @@ import { show } from "../layout/workspace";
 import { DeviceList } from "./devices";
 import { openDevice, targetOf } from "./drill";
 import { categoriesAt, hostMemoryRow, memoryRows, processorRows, transferRows } from "./system-lines";
-import { type Grouping, systemRows } from "./system-rows";
+import { type Grouping, systemRows, withoutShared } from "./system-rows";
 
 const MOST = 10_000;
 /** Samples of a table that are drawn: 10 pages. */
@@ -89,7 +89,7 @@ export default function System() {
   const marked = focused?.table === "SystemProfileEvents" ? String(focused.row) : null;
   const rows = useMemo((): BarRow[] => {
     if (!data) return [];
-    const bars = systemRows(data.events, grouping, colourOf).map((row) => ({ ...row, bars: row.bars.map((bar) => (bar.key === marked ? { ...bar, marked: true } : bar)) }));
+    const bars = withoutShared(systemRows(data.events, grouping, colourOf)).map((row) => ({ ...row, bars: row.bars.map((bar) => (bar.key === marked ? { ...bar, marked: true } : bar)) }));
     return [
       ...bars,
       ...(transfers === "off" ? [] : transferRows(data.summary.transfers, transfers === "core", { host_to_device: "#4a90e2", device_to_host: "#e2a04a" })),

@@ -10,7 +10,10 @@ import { flameRows } from "./flame";
 import { held } from "./lines";
 import { nodeQuery } from "./operators";
 import { peaks, points } from "./roofline";
-import { rowOf, systemRows } from "./system-rows";
+import type { Transfer } from "../api/system";
+import { targetOf, deviceUrl } from "./drill";
+import { bandwidth, categoriesAt, processorRows } from "./system-lines";
+import { rowOf, systemRows, withoutShared } from "./system-rows";
 
 const metric = (name: string, value: number, core: number | null = null): Metric => ({ name, group: "", core, unit: null, value });
 const node = (of: Partial<TreeNode> & { node: number; name: string }): TreeNode => ({
@@ -94,5 +97,42 @@ describe("lines and host events", () => {
     expect(rowOf(event(0, 0, 1, { trace_event_source: "neuron_hw" }), "default")).toBe("i/PID:1/neuron_hw/NC3:0");
     const rows = systemRows([event(0, 0, 10), event(1, 2, 5), event(2, 10, 12)], "process", () => "red");
     expect(rows.map((row) => [row.label, row.bars.map((bar) => bar.key)])).toEqual([["i/PID:1", ["0", "2"]], ["", ["1"]]]);
+  });
+});
+
+describe("a run", () => {
+  it("names its rows by what tells them apart", () => {
+    const rows = (labels: string[]) => withoutShared(labels.map((label) => ({ label, bars: [] }))).map((row) => row.label);
+    expect(rows(["i/PID:1/neuron_hw/NC0:4", "", "i/PID:1/neuron_rt/NC:0"])).toEqual(["neuron_hw/NC0:4", "", "neuron_rt/NC:0"]);
+    expect(rows(["i/PID:1", "j/PID:1"])).toEqual(["i/PID:1", "j/PID:1"]);
+    expect(rows(["i"])).toEqual(["i"]);
+  });
+
+  it("has the bandwidth of the transfers under way", () => {
+    const one = (start_ns: number, end_ns: number, bytes: number): Transfer => ({ direction: "host_to_device", core: 0, start_ns, end_ns, bytes, row: 0 });
+    expect(bandwidth([one(0, 10, 100), one(5, 10, 50), one(20, 20, 8)])).toEqual({ times: [0, 5, 10, 20, 21], values: [10e9, 20e9, 0, 8e9, 0] });
+    expect(bandwidth([])).toEqual({ times: [], values: [] });
+  });
+
+  it("has processors together or each, and the categories of a memory at a time", () => {
+    const rows = [[0, "0", 10], [0, "1", 30], [5, "0", 50]].map(([timestamp, cpu_id, util_percent], row) => ({ row, timestamp: timestamp!, cpu_id: cpu_id!, util_percent: util_percent! }));
+    expect(processorRows(rows, "red", false)[0]?.lines?.of[0]).toMatchObject({ times: [0, 5], values: [20, 40] });
+    expect(processorRows(rows, "red", true).map((row) => row.label)).toEqual(["CPU:0/host_cpu_util", "CPU:1/host_cpu_util"]);
+    const memory = [{ row: 0, timestamp: 3, device_idx: 0, hbm_idx: 1, total_bytes: 9, weights_bytes: 4, io_bytes: 5 }];
+    expect(categoriesAt(memory, "ND:0/HBM:1/neuron_hbm_usage", 4)).toEqual([["io", 5], ["weights", 4]]);
+    expect(categoriesAt(memory, "ND:0/HBM:1/neuron_hbm_usage", 2)).toEqual([]);
+  });
+
+  it("leads to the device profile of an execution: of its model, core and time", () => {
+    const profile = { display_name: "p", total_ns: 100, events: 1, simulated: false, metrics: null };
+    const device = (device_profile_name: string, nc_id: number, start_ts: number | null, model_id: number | null) => ({ device_profile_name, nc_id, start_ts, model_id, profile });
+    const event = { nc_idx: 1, start_ts: 1020, end_ts: 1060, extra_attributes_json: '{"model_id":"7"}' };
+    const found = targetOf(event, [device("a", 0, 1000, 7), device("b", 1, 5000, 7), device("c", 1, 1000, 8)]);
+    expect(found).toMatchObject({ device: { device_profile_name: "a" }, range: { from: 20, to: 60 } });
+    expect(deviceUrl(found!, "n_1", 5)).toBe("/profile/a#t=20-60&s=n_1%2F5");
+    // A trace of another time is shown whole.
+    expect(targetOf(event, [device("b", 1, 5000, 7)])?.range).toBe(null);
+    expect(targetOf(event, [device("c", 1, 1000, 8)])).toBe(null);
+    expect(targetOf({ ...event, extra_attributes_json: "no" }, [device("c", 1, 1000, 8)])?.device.device_profile_name).toBe("c");
   });
 });
