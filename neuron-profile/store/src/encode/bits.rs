@@ -38,13 +38,30 @@ pub const fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
+/// How the differences of DELTA_BINARY_PACKED are packed. All are of the format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packing {
+    /// Each part in as few bits as it needs: the smallest without compression.
+    Bits,
+    /// Each part in whole bytes, in which an entropy coder finds what is frequent.
+    Bytes,
+    /// The same, and all blocks above one least difference: equal differences
+    /// are equal bytes.
+    Level,
+}
+
 /// DELTA_BINARY_PACKED.
-pub fn delta(values: &[i64], out: &mut Vec<u8>) {
+pub fn delta(values: &[i64], packing: Packing, out: &mut Vec<u8>) {
     varint(out, BLOCK as u64);
     varint(out, (BLOCK / PART) as u64);
     varint(out, values.len() as u64);
     let first = values.first().copied().unwrap_or(0);
     varint(out, zigzag(first));
+    let level = (packing == Packing::Level).then(|| {
+        let steps =
+            values.windows(2).filter_map(|pair| Some(pair.get(1)?.wrapping_sub(*pair.first()?)));
+        steps.min().unwrap_or(0)
+    });
     let mut before = first;
     let mut deltas = [0_i64; BLOCK];
     for block in values.get(1..).unwrap_or_default().chunks(BLOCK) {
@@ -54,6 +71,7 @@ pub fn delta(values: &[i64], out: &mut Vec<u8>) {
             least = least.min(*delta);
             before = *value;
         }
+        let least = level.unwrap_or(least);
         varint(out, zigzag(least));
         let used = block.len();
         let widths_at = out.len();
@@ -65,7 +83,8 @@ pub fn delta(values: &[i64], out: &mut Vec<u8>) {
                 *packed = delta.wrapping_sub(least) as u64;
                 all |= *packed;
             }
-            let width = 64 - all.leading_zeros();
+            let bits = 64 - all.leading_zeros();
+            let width = if packing == Packing::Bits { bits } else { bits.next_multiple_of(8) };
             if let Some(place) = out.get_mut(widths_at + part) {
                 *place = width as u8;
             }
@@ -236,11 +255,13 @@ mod tests {
         #[test]
         fn delta_there_and_back(values in proptest::collection::vec(any::<i64>(), 0..600), shift in 0_u32..64) {
             let values: Vec<i64> = values.into_iter().map(|value| value >> shift).collect();
-            let mut bytes = Vec::new();
-            delta(&values, &mut bytes);
-            let mut back = Vec::new();
-            prop_assert!(read_delta(&bytes, values.len(), &mut back).is_some());
-            prop_assert_eq!(back, values);
+            for packing in [Packing::Bits, Packing::Bytes, Packing::Level] {
+                let mut bytes = Vec::new();
+                delta(&values, packing, &mut bytes);
+                let mut back = Vec::new();
+                prop_assert!(read_delta(&bytes, values.len(), &mut back).is_some());
+                prop_assert_eq!(&back, &values);
+            }
         }
 
         #[test]

@@ -6,15 +6,31 @@ use parquet::file::metadata::OffsetIndexBuilder;
 use parquet::file::statistics::Statistics;
 use parquet::file::writer::TrackedWrite;
 
-use super::bits;
+use super::bits::{self, Packing};
 use super::output::Out;
 use super::page::{self, Coding};
 use super::table::{PAGE, Pages, long, wide};
 use super::values::{
-    Cells, Dictionary, NONE, Stream, Values, distinct, leveled, one_value, plain_values, presence,
-    statistics,
+    Cells, Dictionary, NONE, Stream, Values, distinct, frequent, leveled, one_value, plain_values,
+    presence, statistics,
 };
 use crate::schema::Column;
+
+/// Rows of a page that no viewport reads: a run of numbers that comes again is
+/// found in one page alone.
+const LONG_PAGE: usize = 1 << 18;
+
+/// Rows that tell how others are packed best: more than a page, so that runs
+/// come again (our choice).
+const SAMPLE: usize = 1 << 16;
+
+/// The first of them.
+fn sample(list: &[i64]) -> &[i64] {
+    list.get(..SAMPLE.min(list.len())).unwrap_or_default()
+}
+
+/// Bytes of a real in the other form, about (measured).
+const SINGLE: f64 = 2.5;
 
 /// A column chunk being written.
 pub(super) struct Writing<'w> {
@@ -37,7 +53,8 @@ impl Writing<'_> {
     pub(super) fn values(&mut self, rows: usize, values: Values<'_>) -> std::io::Result<Coded> {
         match values {
             Values::Null => self.null(rows),
-            Values::Longs(list) => self.longs(list),
+            Values::Longs(list) => self.longs(list, PAGE),
+            Values::Repeated(list) => self.repeated_longs(list),
             Values::Singles(list) => self.singles(list),
             Values::Long(value) => self.same(rows, &Cells::Longs(vec![Some(value)])),
             Values::Text(text) => self.same(rows, &Cells::Texts(vec![Some(text.to_owned())])),
@@ -102,22 +119,31 @@ impl Writing<'_> {
         Ok((Coding::Plain, statistics(self.column.kind, &Cells::Longs(Vec::new()), rows)))
     }
 
-    fn longs(&mut self, list: &[i64]) -> std::io::Result<Coded> {
-        for (at, part) in list.chunks(PAGE).enumerate() {
-            self.present(part.len());
-            bits::delta(part, self.buffer);
-            let plain = std::mem::take(self.buffer);
-            // The first page tells whether there is anything to gain.
-            let packed =
-                if at == 0 || self.compressed { Some(self.zstd.compress(&plain)?) } else { None };
+    /// Whole numbers in pages of so many.
+    fn longs(&mut self, list: &[i64], rows: usize) -> std::io::Result<Coded> {
+        let mut packing = Packing::Bits;
+        for (at, part) in list.chunks(rows).enumerate() {
             if at == 0 {
-                let gain =
-                    packed.as_ref().map_or(0, |packed| plain.len().saturating_sub(packed.len()));
-                self.compressed = gain * 12 > plain.len();
+                (packing, self.compressed, _) = self.best(sample(part))?;
             }
-            match packed.filter(|_| self.compressed) {
-                Some(packed) => self.page(plain.len(), &packed, part.len(), Coding::Delta)?,
-                None => self.page(plain.len(), &plain, part.len(), Coding::Delta)?,
+            self.delta(part, packing);
+            let mut plain = std::mem::take(self.buffer);
+            if self.compressed {
+                let mut packed = self.zstd.compress(&plain)?;
+                // Equal sizes say that a page is not compressed.
+                if packed.len() == plain.len() {
+                    let other = match packing {
+                        Packing::Bits => Packing::Level,
+                        _ => Packing::Bits,
+                    };
+                    *self.buffer = plain;
+                    self.delta(part, other);
+                    plain = std::mem::take(self.buffer);
+                    packed = self.zstd.compress(&plain)?;
+                }
+                self.page(plain.len(), &packed, part.len(), Coding::Delta)?;
+            } else {
+                self.page(plain.len(), &plain, part.len(), Coding::Delta)?;
             }
             *self.buffer = plain;
         }
@@ -125,8 +151,81 @@ impl Writing<'_> {
         Ok((Coding::Delta, statistics(self.column.kind, &Cells::Longs(bounds.to_vec()), 0)))
     }
 
+    fn delta(&mut self, part: &[i64], packing: Packing) {
+        self.present(part.len());
+        bits::delta(part, packing, self.buffer);
+    }
+
+    /// How the first rows become smallest, whether compression is part of that
+    /// (it has to gain a twelfth), and its bytes then.
+    fn best(&mut self, part: &[i64]) -> std::io::Result<(Packing, bool, usize)> {
+        let mut best = (Packing::Bits, false, usize::MAX);
+        for packing in [Packing::Bits, Packing::Bytes, Packing::Level] {
+            self.buffer.clear();
+            bits::delta(part, packing, self.buffer);
+            if packing == Packing::Bits {
+                best.2 = self.buffer.len() - self.buffer.len() / 12;
+            }
+            let size = self.zstd.compress(self.buffer)?.len();
+            if size < best.2 {
+                best = (packing, true, size);
+            }
+        }
+        Ok(best)
+    }
+
+    /// Values that come again and again: a dictionary where that is smaller than
+    /// `other`, bytes for each row, would be. `None` where it is not.
+    fn repeated(
+        &mut self,
+        list: &[u64],
+        cells: fn(Vec<u64>) -> Cells,
+        other: f64,
+    ) -> std::io::Result<Option<Coded>> {
+        let Some((values, places)) = frequent(list) else { return Ok(None) };
+        let cells = cells(values);
+        if let Some(Some(one)) = one_value(&cells) {
+            return self.same(list.len(), &one).map(Some);
+        }
+        let most = places.iter().copied().max().unwrap_or(0);
+        self.present(list.len());
+        bits::indices(&places, most, self.buffer);
+        let packed = self.zstd.compress(self.buffer)?;
+        let plain = self.buffer.len();
+        // What a dictionary takes is known when it is written; this is near.
+        let size = packed.len() + (most as usize + 1) * 3;
+        if size as f64 > other * list.len() as f64 {
+            return Ok(None);
+        }
+        self.dictionary(&cells)?;
+        self.page(plain, &packed, list.len(), Coding::Dictionary)?;
+        Ok(Some((Coding::Dictionary, statistics(self.column.kind, &cells, 0))))
+    }
+
+    /// Whole numbers that come again, one by one or in runs.
+    fn repeated_longs(&mut self, list: &[i64]) -> std::io::Result<Coded> {
+        let first = sample(list);
+        let other = self.best(first)?.2 as f64 / first.len().max(1) as f64;
+        let bits: Vec<u64> = list.iter().map(|value| *value as u64).collect();
+        let cells = |values: Vec<u64>| {
+            Cells::Longs(values.into_iter().map(|value| Some(value as i64)).collect())
+        };
+        match self.repeated(&bits, cells, other)? {
+            Some(coded) => Ok(coded),
+            None => self.longs(list, LONG_PAGE),
+        }
+    }
+
     /// Byte 0 of all, then byte 1 of all: what lies beside each other is alike.
     fn singles(&mut self, list: &[f32]) -> std::io::Result<Coded> {
+        let bits: Vec<u64> = list.iter().map(|value| u64::from(value.to_bits())).collect();
+        let cells = |values: Vec<u64>| {
+            let single = |bits| f32::from_bits(u32::try_from(bits).unwrap_or(0));
+            Cells::Reals(values.into_iter().map(|bits| Some(f64::from(single(bits)))).collect())
+        };
+        if let Some(coded) = self.repeated(&bits, cells, SINGLE)? {
+            return Ok(coded);
+        }
         self.compressed = true;
         for part in list.chunks(PAGE * 8) {
             self.present(part.len());

@@ -37,6 +37,9 @@ pub enum Values<'a> {
     Null,
     /// Whole numbers.
     Longs(&'a [i64]),
+    /// Whole numbers that come again, one by one or in runs, and that no viewport
+    /// reads.
+    Repeated(&'a [i64]),
     /// Single precision.
     Singles(&'a [f32]),
     /// All rows have this number.
@@ -167,6 +170,57 @@ pub(super) fn distinct(cells: &Cells) -> (Cells, Vec<u32>) {
             (Cells::Flags(values), places)
         }
     }
+}
+
+/// Values of a dictionary that is made while rows are written, at most, and
+/// places of the table that finds them (our choice: it stays in a cache).
+const FREQUENT: usize = 1 << 13;
+const PLACES: usize = FREQUENT << 1;
+
+/// The values, each once, the most frequent first, and the place of each row's;
+/// `None` for too many.
+pub(super) fn frequent(list: &[u64]) -> Option<(Vec<u64>, Vec<u32>)> {
+    let mut table: Vec<u32> = vec![0; PLACES];
+    let mut known: Vec<(u64, u32)> = Vec::new();
+    let mut slots: Vec<u32> = Vec::with_capacity(list.len());
+    for value in list {
+        let mut at = (value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % PLACES;
+        loop {
+            let place = table.get_mut(at)?;
+            match (*place as usize).checked_sub(1).and_then(|slot| known.get_mut(slot)) {
+                Some((other, count)) if other == value => {
+                    *count += 1;
+                    slots.push(*place - 1);
+                    break;
+                }
+                Some(_) => at = (at + 1) % PLACES,
+                None => {
+                    if known.len() == FREQUENT {
+                        return None;
+                    }
+                    slots.push(known.len() as u32);
+                    known.push((*value, 1));
+                    *place = known.len() as u32;
+                    break;
+                }
+            }
+        }
+    }
+    let mut order: Vec<u32> = (0..known.len() as u32).collect();
+    let count = |slot: &u32| known.get(*slot as usize).map_or(0, |(_, count)| *count);
+    order.sort_by_key(|slot| std::cmp::Reverse(count(slot)));
+    let mut places = vec![0_u32; known.len()];
+    let mut values = Vec::with_capacity(known.len());
+    for (place, slot) in order.iter().enumerate() {
+        if let Some(to) = places.get_mut(*slot as usize) {
+            *to = place as u32;
+        }
+        values.extend(known.get(*slot as usize).map(|(value, _)| *value));
+    }
+    for slot in &mut slots {
+        *slot = places.get(*slot as usize).copied().unwrap_or(0);
+    }
+    Some((values, slots))
 }
 
 /// The value of all, if it is one; `Some(None)` when all are null.

@@ -246,7 +246,8 @@ impl Part {
                 );
                 let table = Values::Text("Instruction");
                 let kinds = Values::Indexed(&kinds, &stream);
-                let columns = [Values::Longs(&from), Values::Longs(&to), table, table, kinds];
+                let (from, to) = (Values::Repeated(&from), Values::Repeated(&to));
+                let columns = [from, to, table, table, kinds];
                 out.group(key, rows, &columns)?;
             }
             Rows::Updates { time, value, key: keys } => {
@@ -266,7 +267,7 @@ impl Part {
                 let columns = [
                     Values::Longs(&time),
                     Values::Indexed(&ids, &stream),
-                    Values::Longs(&value),
+                    Values::Repeated(&value),
                     Values::Indexed(&sources, &stream),
                     Values::Indexed(&modes, &stream),
                     pcore,
@@ -283,7 +284,7 @@ impl Part {
                     Values::Longs(&end),
                     Values::Indexed(&names, &stream),
                     pcore,
-                    Values::Longs(&length),
+                    Values::Repeated(&length),
                 ];
                 out.group(key, rows, &columns)?;
             }

@@ -187,13 +187,13 @@ impl<'a> Writer<'a> {
         };
         set("start_ts", Values::Longs(&start));
         set("end_ts", Values::Longs(&end));
-        set("duration_ns", Values::Longs(&length));
+        set("duration_ns", Values::Repeated(&length));
         set("engine", Values::Text(engine.display_name()));
         set("timeline_track", Values::Text(&lane.lane.lane.name));
         set("pcore_idx", Values::Long(long(core as u64)));
-        set("id", Values::Longs(&id));
+        set("id", Values::Repeated(&id));
         set("pc", Values::Longs(&pc));
-        set("evt_wait_time_ns", Values::Longs(&wait));
+        set("evt_wait_time_ns", Values::Repeated(&wait));
         set("crc_in", Values::Longs(&crc_in));
         set("crc_out", Values::Longs(&crc_out));
         for (name, dictionary) in &facts {
@@ -294,10 +294,10 @@ impl<'a> Writer<'a> {
         };
         set("start_ts", Values::Longs(&start));
         set("end_ts", Values::Longs(&end));
-        set("duration_ns", Values::Longs(&length));
+        set("duration_ns", Values::Repeated(&length));
         set("pcore_idx", Values::Long(long(core as u64)));
-        set("id", Values::Longs(&id));
-        set("packet_idx", Values::Longs(&index));
+        set("id", Values::Repeated(&id));
+        set("packet_idx", Values::Repeated(&index));
         set("packet_aggregation_id", Values::Indexed(&numbers, &stream));
         set("engine_idx", Values::Long(i64::from(engine)));
         for name in ["read_bytes", "write_bytes", "transfer_bytes"] {
