@@ -49,10 +49,11 @@ holds 'it runs' is neuron-rtd active
 holds 'without any capability' has_no_capability neuron-rtd
 holds 'its socket answers' neuron-cli list-ncg
 holds 'it loads a sample' sh -c 'test "$(neuron-cli load /opt/aws/neuron/share/models/null.neff)" = 10001'
-holds 'and runs it' neuron-cli infer 10001
+head -c 64 /dev/zero >/tmp/x && chmod 644 /tmp/x
+holds 'and runs it' neuron-cli infer 10001 -i x=/tmp/x
 holds 'neuron-ls sees the daemon' sh -c 'neuron-ls --source sim:inf1.6xlarge | grep -q neuron-rtd'
 holds 'another user sees it too' runuser -u nobody -- sh -c 'neuron-ls --source sim:inf1.6xlarge | grep -q neuron-rtd'
-holds 'another user may infer' runuser -u nobody -- neuron-cli infer 10001
+holds 'another user may infer' runuser -u nobody -- neuron-cli infer 10001 -i x=/tmp/x
 holds 'it survives a restart' systemctl restart neuron-rtd
 holds 'the watchdog is fed' sh -c 'sleep 32; systemctl show -p NRestarts --value neuron-rtd | grep -qx 0; test "$(systemctl is-active neuron-rtd)" = active'
 holds 'it stops cleanly' sh -c 'systemctl stop neuron-rtd; systemctl show -p Result neuron-rtd | grep -q success'
@@ -64,6 +65,8 @@ holds 'and answers at its own socket' neuron-cli -a unix:/run/neuron.sock0 list-
 holds 'and stops' systemctl stop neuron-rtd@nrtd0
 rm -f /opt/aws/neuron/bin/nrtd0.json /run/neuron.sock0.lock
 
+# Only root may make an instance where all users see it.
+neuron-ls --source sim:trn1.2xlarge >/dev/null
 holds 'the exporter starts and says that it is ready' systemctl start neuron-monitor-prometheus
 holds 'as a user of its own' sh -c 'test "$(stat -c %U /proc/'"$(pid neuron-monitor-prometheus)"')" = neuron-monitor'
 holds 'it serves metrics' page /metrics '^system_vcpu_count'
