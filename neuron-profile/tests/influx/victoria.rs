@@ -29,8 +29,8 @@ fn exported(port: u16, metric: &str) -> Vec<(BTreeMap<String, String>, i64, f64)
 }
 
 /// Six digits: it keeps decimal ones, not the bits of a number.
-fn short(value: f64) -> String {
-    format!("{value:.6e}")
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-6 * a.abs().max(b.abs())
 }
 
 #[test]
@@ -67,18 +67,23 @@ fn victoria_metrics_takes_the_write_path() {
             for row in profile_store::read::objects(&batch.unwrap()) {
                 let time = (base + row["timestamp"].as_i64().unwrap()) / 1_000_000;
                 let own = row[tag].as_str().unwrap().to_owned();
-                wanted.push((own, time, short(row[column].as_f64().unwrap())));
+                wanted.push((own, time, row[column].as_f64().unwrap()));
             }
         }
         let metric = format!("{table}_{column}");
         let found = exported(server.port, &metric);
-        let mut found: Vec<(String, i64, String)> = found
+        let mut found: Vec<(String, i64, f64)> = found
             .into_iter()
-            .map(|(labels, time, value)| (labels[tag].clone(), time, short(value)))
+            .map(|(labels, time, value)| (labels[tag].clone(), time, value))
             .collect();
-        wanted.sort();
-        found.sort();
+        for rows in [&mut wanted, &mut found] {
+            rows.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+        }
         assert!(!wanted.is_empty());
-        assert_eq!(found, wanted, "{metric}");
+        assert_eq!(found.len(), wanted.len(), "{metric}");
+        for (found, wanted) in found.iter().zip(&wanted) {
+            assert_eq!((&found.0, found.1), (&wanted.0, wanted.1), "{metric}");
+            assert!(near(found.2, wanted.2), "{metric}: {found:?}, {wanted:?}");
+        }
     }
 }
