@@ -11,7 +11,7 @@ use super::contents::Package;
 use super::programs::Build;
 use super::stage::{Item, Staged};
 use crate::elf;
-use crate::run::{Run, root};
+use crate::run::{Run, root, target_dir};
 
 /// Writes the package; returns its path.
 pub(super) fn write(
@@ -37,7 +37,10 @@ pub(super) fn write(
         "items": staged.items.iter().map(item).collect::<Vec<_>>(),
         "out": rpm,
     });
-    let run = Run::cargo("run").args(["--quiet", "--locked", "-p", "package-rpm"]);
+    // Optimised, since it hashes and packs hundreds of megabytes.
+    let run = Run::cargo("run")
+        .args(["--quiet", "--locked", "--release", "-p", "package-rpm", "--target-dir"])
+        .arg(target_dir()?.join("dist/build"));
     let mut child = run
         .command()
         .stdin(Stdio::piped())
