@@ -55,6 +55,9 @@ _neuron__profile() {
             neuron__profile,tag)
                 cmd="neuron__profile__subcmd__tag"
                 ;;
+            neuron__profile,tensorboard)
+                cmd="neuron__profile__subcmd__tensorboard"
+                ;;
             neuron__profile,view)
                 cmd="neuron__profile__subcmd__view"
                 ;;
@@ -96,6 +99,9 @@ _neuron__profile() {
                 ;;
             neuron__profile__subcmd__help,tag)
                 cmd="neuron__profile__subcmd__help__subcmd__tag"
+                ;;
+            neuron__profile__subcmd__help,tensorboard)
+                cmd="neuron__profile__subcmd__help__subcmd__tensorboard"
                 ;;
             neuron__profile__subcmd__help,view)
                 cmd="neuron__profile__subcmd__help__subcmd__view"
@@ -218,7 +224,7 @@ _neuron__profile() {
 
     case "${cmd}" in
         neuron__profile)
-            opts="-h -V --help --version capture inspect neff ntff view list delete tag export query report recommend show-session help"
+            opts="-h -V --help --version capture inspect neff ntff view list delete tag export query report recommend show-session tensorboard help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -232,7 +238,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__capture)
-            opts="-n -s -m -i -r -t -h -V --neff --session-file --ignore-exec-errors --multi-input --collectives-profile-id --collectives-workers-per-node --collectives-worker-count --collectives-worker-start-id --num-exec --profile-nth-exec --capture-type --systrace-get-event-types --systrace-event-filter --exec-mode --disable-profile --enable-dge-notifs --single-io --single-io-threshold --save-output --save-output-npy --save-nth-output --write-tensors-per-exec --check-output-determinism --io-from --libnrt --source --color --help --version"
+            opts="-n -s -m -i -r -t -h -V --neff --session-file --ignore-exec-errors --multi-input --collectives-profile-id --collectives-workers-per-node --collectives-worker-count --collectives-worker-start-id --num-exec --profile-nth-exec --capture-type --systrace-get-event-types --systrace-event-filter --exec-mode --disable-profile --enable-dge-notifs --single-io --single-io-threshold --save-output --save-output-npy --save-nth-output --write-tensors-per-exec --check-output-determinism --io-from --libnrt --tensorboard-dir --source --color --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -326,6 +332,10 @@ _neuron__profile() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --tensorboard-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --source)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -379,7 +389,7 @@ _neuron__profile() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "parquet csv json perfetto chrome folded html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "parquet csv json perfetto chrome folded tensorboard html" -- "${cur}"))
                     return 0
                     ;;
                 --output-file)
@@ -418,7 +428,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__help)
-            opts="capture inspect neff ntff view list delete tag export query report recommend show-session help"
+            opts="capture inspect neff ntff view list delete tag export query report recommend show-session tensorboard help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -754,6 +764,20 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__help__subcmd__tag)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        neuron__subcmd__profile__subcmd__help__subcmd__tensorboard)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1613,6 +1637,32 @@ _neuron__profile() {
                     return 0
                     ;;
                 --data-path)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        neuron__subcmd__profile__subcmd__tensorboard)
+            opts="-h -V --logdir --socket --cache --until-stdin-closes --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --logdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --socket)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cache)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

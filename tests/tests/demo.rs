@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 fn demo(folder: &Path, more: &[&str]) -> Command {
     let tools = ["neuron-ls", "neuron-top", "neuron-monitor", "neuron-profile", "neuron-rtd"];
     let programs: Vec<PathBuf> = tools.map(neuron_tests::bin).into();
-    neuron_tests::bin("neuron-cli");
+    let _built = neuron_tests::bin("neuron-cli");
     let mut command = Command::new(neuron_tests::bin("xtask"));
     command.arg("demo").arg("--programs").arg(programs[0].parent().unwrap());
     command.args(more).env("TMPDIR", folder).stdin(Stdio::null());

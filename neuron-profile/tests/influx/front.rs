@@ -104,8 +104,8 @@ impl Front {
                     .filter(|name| wanted.as_ref().is_none_or(|wanted| wanted == *name))
                     .map(|name| json!({ "id": format!("0{}", name.len()), "name": name }))
                     .collect();
-                if found.is_empty() && wanted.is_some() {
-                    let text = format!("organization name \"{}\" not found", wanted.unwrap());
+                if let (true, Some(wanted)) = (found.is_empty(), &wanted) {
+                    let text = format!("organization name \"{wanted}\" not found");
                     return error(404, "not found", &text);
                 }
                 plain(200, &json!({ "orgs": found }));

@@ -122,10 +122,11 @@ fn quoted(text: &str) -> String {
     }
 }
 
+type Fields = BTreeMap<String, Value>;
+
 /// Points of a measurement, and of a part, as a pivoted answer.
 pub(crate) fn csv(points: &Points, measurement: &str, part: Option<&str>) -> String {
-    let mut tables: BTreeMap<&BTreeMap<String, String>, Vec<(i64, &BTreeMap<String, Value>)>> =
-        BTreeMap::new();
+    let mut tables: BTreeMap<&BTreeMap<String, String>, Vec<(i64, &Fields)>> = BTreeMap::new();
     let first = (measurement.to_owned(), BTreeMap::new(), i64::MIN);
     for ((own, tags, time), fields) in points.range(first..) {
         if own != measurement {

@@ -44,7 +44,9 @@ mod tests {
     }
 
     /// Group, label, and slices with name and times.
-    fn told(timeline: &Timeline) -> Vec<(String, String, Vec<(String, u64, u64)>)> {
+    type Told = (String, String, Vec<(String, u64, u64)>);
+
+    fn told(timeline: &Timeline) -> Vec<Told> {
         let name = |at: u32| timeline.names[at as usize].clone();
         timeline
             .lanes
