@@ -139,7 +139,7 @@ export class Stage {
   private arrange(): void {
     const settings = useSettings.getState();
     this.levels = this.data.layerRows();
-    const extras = { layers: this.levels, errors: settings.showErrors && this.data.faults.length > 0 };
+    const extras = { layers: this.levels, errors: settings.showErrors && this.data.faults.some((one) => !one.loss) };
     const rows = shownRows(this.subject.lanes, this.subject.series, settings, extras);
     const layout = place(rows);
     const { height, scroll } = this.ui.getState();
