@@ -20,6 +20,7 @@ const BENCHES: &[(&str, &str)] = &[
     ("npu", "NumPy, onnxruntime"),
     ("rtd", "bare tonic, Python grpcio"),
     ("profile", "polars, DuckDB, xprof"),
+    ("tensorboard", "xprof"),
     ("viewer", "none"),
 ];
 

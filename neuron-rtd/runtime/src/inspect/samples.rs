@@ -20,7 +20,8 @@ fn jiffies(stat: &str) -> Vec<Jiffies> {
     let read = |line: &str| {
         let numbers: Vec<u64> =
             line.split_whitespace().skip(1).take(8).filter_map(|word| word.parse().ok()).collect();
-        let idle = numbers.get(3..5).map_or(0, |idle| idle.iter().sum());
+        // Idle, and waiting for input or output, which old kernels do not tell.
+        let idle = numbers.iter().skip(3).take(2).sum();
         (numbers.iter().sum(), idle)
     };
     stat.lines().filter(own).map(read).collect()
