@@ -35,10 +35,13 @@ pub(crate) fn add_stages(stages: &mut Stages) {
         Run::cargo("check").args(["--quiet", "-p", "neuron-monitor"]).run()
     });
     stages.run("tidy", tidy::run);
-    // The docs are read with their private items, so links to those are right.
+    // The docs are read with their private items, so links to those are right. Examples are
+    // asked for, since cargo then takes dependencies as clippy did, with what tests ask of them,
+    // and checks nothing large anew; the two programs are those without a library.
     stages.run("docs", || {
         Run::cargo("doc")
             .args(["--workspace", "--no-deps", "--document-private-items", "--all-features"])
+            .args(["--lib", "--examples", "--bin", "xtask", "--bin", "package-rpm"])
             .env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links")
             .run()
     });

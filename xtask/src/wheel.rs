@@ -114,6 +114,8 @@ fn around(run: Run, binary: &Path, work: &Path) -> Result<Run> {
         .args(["--strip", "false", "--compression-method", "stored"])
         .env("NEURON_WHEEL_MESSAGES", messages)
         .env("NEURON_WHEEL_CARGO", cargo)
+        // What maturin calls first, where a cargo above it has set it.
+        .env("CARGO", path)
         .env("PATH", std::env::join_paths(paths)?))
 }
 

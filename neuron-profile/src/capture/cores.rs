@@ -103,7 +103,15 @@ impl Cores {
     }
 
     /// Gives everything back.
-    pub(super) fn close(&self) {
+    ///
+    /// # Errors
+    ///
+    /// A file of a systrace that could not be written.
+    pub(super) fn close(&self) -> anyhow::Result<()> {
+        self.runtime.drain();
+        self.runtime.unload_all();
+        let kept = self.runtime.end_inspect();
         self.runtime.shut_down();
+        kept.map(drop).map_err(|failure| told(&failure))
     }
 }

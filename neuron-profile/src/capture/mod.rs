@@ -219,7 +219,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         let broken = |_| Err(anyhow::anyhow!("a worker panicked"));
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(broken)).collect()
     });
-    cores.close();
+    let kept = cores.close();
     let mut failed = None;
     let mut traces = Vec::new();
     for report in reports {
@@ -231,7 +231,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
             Err(error) => failed = failed.or(Some(error)),
         }
     }
-    if let Some(folder) = trace {
+    if let Some(folder) = trace.filter(|_| kept.is_ok()) {
         let folder = folder.display().to_string();
         writeln!(out, "{}: system trace on {}", printable(&folder), cores.place)?;
     }
@@ -244,10 +244,11 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         writeln!(out, "{}: run for TensorBoard", run.display())?;
         out.flush()?;
     }
-    match failed {
-        Some(error) => Err(error.context(name)),
-        None => Ok(Exit::Done),
+    if let Some(error) = failed {
+        return Err(error.context(name));
     }
+    kept?;
+    Ok(Exit::Done)
 }
 
 /// Tells what a flag does not change.

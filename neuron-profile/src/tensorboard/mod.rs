@@ -8,7 +8,7 @@
 //! * [`trace`] reads and writes timelines in the Trace Event Format, [`operators`]
 //!   derives the one of a profile with [`sweep`];
 //! * [`prepare`] makes in the background what takes longer than an answer;
-//! * [`write`] writes a run, [`host`] has what a capture saw of the host;
+//! * [`mod@write`] writes a run, [`host`] has what a capture saw of the host;
 //! * [`command`] is `neuron-profile tensorboard`, which the plug-in starts.
 
 pub mod command;

@@ -165,6 +165,48 @@ fn named<'r>(events: &'r [Map<String, Value>], name: &str) -> Vec<&'r Map<String
 }
 
 #[test]
+fn files_that_cannot_be_written_are_told() {
+    let lab = Lab::new(&["mlp", "null"]);
+    let capture = ["capture", "-t", "systrace", "--source", "sim:trn1.2xlarge"];
+    // The instance is made first, without a limit.
+    let (code, ..) = lab.run(&[&capture[..], &["-n", "null.neff", "-s", "before"]].concat());
+    assert_eq!(code, Some(0));
+    // Blocks of 512 bytes: less than the NEFF has, less than the events take.
+    for (model, runs, blocks) in [("mlp.neff", "1", "2048"), ("null.neff", "1500", "512")] {
+        let runs = ["-n", model, "--num-exec", runs, "-s", blocks];
+        let own = lab.command(&[&capture[..], &runs].concat());
+        let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &limited, "sh"]).arg(own.get_program()).args(own.get_args());
+        shell.current_dir(lab.path("")).stdin(Stdio::null());
+        for (name, value) in own.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        let (code, out, err) = ended(shell.output().unwrap());
+        assert_eq!(code, Some(1), "{model}: {out}{err}");
+        assert!(!out.contains("system trace on"), "{out}");
+        let lines: Vec<_> = err.lines().collect();
+        assert_eq!(lines.len(), 1, "{err}");
+        assert!(lines[0].contains("cannot write ") && lines[0].contains("file too large"), "{err}");
+        let mut found = Vec::new();
+        for folder in std::fs::read_dir(lab.path(blocks)).unwrap() {
+            for entry in std::fs::read_dir(folder.unwrap().path()).unwrap() {
+                found.push(entry.unwrap().path());
+            }
+        }
+        assert!(found.iter().all(|path| path.extension().unwrap() != "part"), "{found:?}");
+        // Whatever frames are there are whole.
+        let events = found.iter().find(|path| path.ends_with("ntrace.pb")).unwrap();
+        let _: Vec<NtraceEvent> = frames(events);
+        let has_neff = found.iter().any(|path| path.extension().unwrap() == "neff");
+        assert_eq!(has_neff, model == "null.neff", "{found:?}");
+    }
+}
+
+#[test]
 fn a_capture_keeps_what_the_runtime_does() {
     let lab = Lab::new(&["mlp"]);
     let source = ["--source", "sim:trn1.2xlarge", "-n", "mlp.neff"];

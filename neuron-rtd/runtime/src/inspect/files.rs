@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use neuron_core::ntff::event::NAMES;
@@ -52,6 +52,8 @@ const USES: [&str; 22] = [
 pub(super) struct Frames {
     path: PathBuf,
     file: File,
+    /// Bytes of whole frames.
+    length: u64,
     pub(super) count: u64,
 }
 
@@ -66,19 +68,28 @@ fn encoded(messages: &[impl Framed]) -> io::Result<Vec<u8>> {
 impl Frames {
     pub(super) fn create(path: PathBuf) -> io::Result<Self> {
         let file = File::create(&path)?;
-        Ok(Self { path, file, count: 0 })
+        Ok(Self { path, file, length: 0, count: 0 })
     }
 
-    /// Appends frames at once.
+    /// Appends frames at once, or none of them.
     pub(super) fn append(&mut self, messages: &[impl Framed]) -> io::Result<()> {
-        self.file.write_all(&encoded(messages)?)?;
+        let bytes = encoded(messages)?;
+        if let Err(error) = self.file.write_all(&bytes) {
+            // a frame that is cut would hide those after it
+            self.file.set_len(self.length)?;
+            self.file.seek(SeekFrom::Start(self.length))?;
+            return Err(error);
+        }
+        self.length += bytes.len() as u64;
         self.count += u64::try_from(messages.len()).unwrap_or(0);
         Ok(())
     }
 
     /// Writes the file anew, whole or not at all.
     pub(super) fn replace(&mut self, messages: &[impl Framed]) -> io::Result<()> {
-        self.file = whole(&self.path, &encoded(messages)?)?;
+        let bytes = encoded(messages)?;
+        self.file = whole(&self.path, &bytes)?;
+        self.length = bytes.len() as u64;
         self.count = u64::try_from(messages.len()).unwrap_or(0);
         Ok(())
     }
@@ -89,7 +100,7 @@ impl Frames {
 }
 
 /// Writes a file that appears whole or not at all; it can be appended to.
-fn whole(path: &Path, bytes: &[u8]) -> io::Result<File> {
+pub(super) fn whole(path: &Path, bytes: &[u8]) -> io::Result<File> {
     let part = path.with_extension("part");
     let mut file = File::create(&part)?;
     let done = file.write_all(bytes).and_then(|()| fs::rename(&part, path));

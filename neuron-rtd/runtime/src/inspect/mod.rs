@@ -64,6 +64,8 @@ struct Inner {
     recorder: Arc<Recorder>,
     open: Mutex<Open>,
     failed: AtomicBool,
+    /// The first file that is not there.
+    missing: Mutex<Option<Failure>>,
     ending: (Mutex<bool>, Condvar),
     journal: Arc<dyn Journal>,
 }
@@ -137,6 +139,7 @@ impl Inspection {
             recorder,
             open: Mutex::new(open),
             failed: AtomicBool::new(false),
+            missing: Mutex::new(None),
             ending: (Mutex::new(false), Condvar::new()),
             journal,
         });
@@ -162,12 +165,16 @@ impl Inspection {
     pub(crate) fn model(&self, id: u32, core: u32, neff: &[u8]) -> Option<PathBuf> {
         let folder = &self.inner.folder;
         let path = folder.join(format!("neff_{id}.neff"));
-        let part = path.with_extension("part");
-        let kept = fs::write(&part, neff).and_then(|()| fs::rename(&part, &path));
-        if let Err(error) = kept {
-            self.inner.say(&cannot(&path)(error));
+        match files::whole(&path, neff) {
+            Ok(_) => {
+                self.inner.open().about.models.insert(id.into(), path.display().to_string());
+            }
+            Err(error) => {
+                let failure = cannot(&path)(error);
+                self.inner.say(&failure);
+                self.inner.missing().get_or_insert(failure);
+            }
         }
-        self.inner.open().about.models.insert(id.into(), path.display().to_string());
         self.inner.options.device.then(|| folder.join(format!("{id}_instid_0_vnc_{core}.ntff")))
     }
 
@@ -177,7 +184,7 @@ impl Inspection {
     }
 
     /// Writes what is left. The files are gone where they were for failures and
-    /// there was none.
+    /// there was none. What could not be written is the failure.
     pub(crate) fn end(&self) -> Result<PathBuf, Failure> {
         let inner = &self.inner;
         *inner.ending.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
@@ -199,13 +206,20 @@ impl Inspection {
         };
         let text = format!("Inspection: {}{told}", folder.display());
         inner.journal.line(Level::Info, PLACE, &text);
-        Ok(folder)
+        match inner.missing().take() {
+            Some(failure) => Err(failure),
+            None => Ok(folder),
+        }
     }
 }
 
 impl Inner {
     fn open(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn missing(&self) -> MutexGuard<'_, Option<Failure>> {
+        self.missing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn say(&self, failure: &Failure) {
@@ -234,6 +248,7 @@ impl Inner {
     /// Takes samples and writes what is new.
     fn tick(&self) -> io::Result<()> {
         let open = &mut *self.open();
+        self.events(open)?;
         if open.samples < samples::MOST {
             open.samples += 1;
             let time = recorder::now();
@@ -244,16 +259,18 @@ impl Inner {
                 file.append(&[sample])?;
             }
         }
-        self.events(open)?;
         self.describe(open)
     }
 
+    /// Events that could not be written are new the next time.
     fn events(&self, open: &mut Open) -> io::Result<()> {
-        let fresh = self.recorder.fresh(&mut open.seen);
+        let mut seen = open.seen.clone();
+        let fresh = self.recorder.fresh(&mut seen);
         let messages: Vec<_> = fresh.iter().map(Event::message).collect();
         if !messages.is_empty() {
             open.events.append(&messages)?;
         }
+        open.seen = seen;
         // what the rings dropped leaves the file too, once it is most of it
         let dropped = self.recorder.dropped();
         let kept = self.recorder.came().saturating_sub(dropped);
@@ -262,10 +279,12 @@ impl Inner {
 
     /// Writes the events that the rings hold.
     fn kept(&self, open: &mut Open) -> io::Result<()> {
-        open.seen.clear();
-        let all = self.recorder.fresh(&mut open.seen);
+        let mut seen = BTreeMap::new();
+        let all = self.recorder.fresh(&mut seen);
         let messages: Vec<_> = all.iter().map(Event::message).collect();
-        open.events.replace(&messages)
+        open.events.replace(&messages)?;
+        open.seen = seen;
+        Ok(())
     }
 
     fn describe(&self, open: &Open) -> io::Result<()> {
