@@ -3,7 +3,8 @@
 //!
 //! # The pieces
 //!
-//! * [`runs`] finds runs below a log directory, [`files`] opens what is in them;
+//! * [`runs`] finds runs below a log directory, `watch` knows when to look again,
+//!   [`files`] opens what is in them;
 //! * [`ops`] is the operator table, of the original's files or of a profile;
 //! * [`trace`] reads and writes timelines in the Trace Event Format, [`operators`]
 //!   derives the one of a profile with [`sweep`];
@@ -20,4 +21,5 @@ pub mod prepare;
 pub mod runs;
 pub mod sweep;
 pub mod trace;
+mod watch;
 pub mod write;

@@ -19,11 +19,9 @@ use profile_store::{Error, Labels, Profile, Settings, Store, Timeline, ingest_ti
 use sha2::{Digest as _, Sha256};
 
 use super::runs::{File, Found, Kept, Run, look};
+use super::watch::Watch;
 use super::{host, operators, trace};
 use crate::output::one_line;
-
-/// How old a look at the log directory may be.
-const FRESH: Duration = Duration::from_secs(1);
 
 /// A look is kept so many times as long as it took: looks at a large log
 /// directory stay a small part of the time.
@@ -78,7 +76,7 @@ type Key = (String, u64, Part);
 pub struct Board {
     logdir: PathBuf,
     cache: Store,
-    seen: Mutex<Option<(Instant, Duration, Arc<Found>)>>,
+    seen: Mutex<(Watch, Option<(Instant, Duration, Arc<Found>)>)>,
     /// Roots of the stores of profiles that were shown.
     known: Mutex<HashMap<String, PathBuf>>,
     states: Mutex<HashMap<Key, State>>,
@@ -120,14 +118,16 @@ impl Board {
 
     /// The runs as they were at most a moment ago.
     pub fn found(&self) -> Arc<Found> {
-        let mut seen = held(&self.seen);
+        let (watch, seen) = &mut *held(&self.seen);
         if let Some((when, took, found)) = seen.as_ref()
-            && when.elapsed() < FRESH.max(*took * PATIENCE)
+            && when.elapsed() < watch.patience().max(*took * PATIENCE)
         {
             return Arc::clone(found);
         }
         let start = Instant::now();
+        watch.begin();
         let found = Arc::new(look(&self.logdir));
+        watch.follow(&found.directories);
         *seen = Some((Instant::now(), start.elapsed(), Arc::clone(&found)));
         found
     }

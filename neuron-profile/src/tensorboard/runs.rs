@@ -130,7 +130,7 @@ pub struct Found {
     /// Runs, newest first where their names have a time.
     pub runs: Vec<Run>,
     /// Directories that were looked at.
-    pub directories: usize,
+    pub directories: Vec<PathBuf>,
     /// What cannot be shown, and why.
     pub notes: Vec<String>,
 }
@@ -146,7 +146,7 @@ impl Found {
         for note in &self.notes {
             hash.update(note.as_bytes());
         }
-        hash.update(self.directories.to_le_bytes());
+        hash.update(self.directories.len().to_le_bytes());
         hex(&hash.finalize(), 16)
     }
 
@@ -218,7 +218,7 @@ fn order(a: &str, b: &str) -> std::cmp::Ordering {
 
 impl Walk<'_> {
     fn directory(&mut self, dir: &Path, depth: usize, mut run: Option<PathBuf>) {
-        self.found.directories += 1;
+        self.found.directories.push(dir.to_owned());
         let entries = match std::fs::read_dir(dir) {
             Ok(entries) => entries,
             Err(error) => {
@@ -313,6 +313,7 @@ impl Walk<'_> {
     /// Stored profiles in `dir/profiles`.
     fn profiles(&mut self, run: &Path, dir: &Path, profiles: &Path) {
         let Ok(entries) = std::fs::read_dir(profiles) else { return };
+        self.found.directories.push(profiles.to_owned());
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         paths.sort();
         for path in paths {

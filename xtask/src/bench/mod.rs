@@ -20,9 +20,12 @@ use clap::{Args, Subcommand};
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Benches {
-    /// Keep the table as xtask/RESULTS.md.
+    /// Keep the tables in xtask/RESULTS.md.
     #[arg(long)]
     write: bool,
+    /// These benches alone, in one run; the page keeps the others as they were.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    only: Vec<String>,
     #[command(subcommand)]
     one: Option<Bench>,
 }
@@ -68,7 +71,7 @@ pub(crate) enum Soak {
 
 /// Runs one bench, or all of them and prints their table.
 pub(crate) fn run(benches: &Benches) -> Result<()> {
-    let Some(bench) = &benches.one else { return table::run(benches.write) };
+    let Some(bench) = &benches.one else { return table::run(&benches.only, benches.write) };
     match bench {
         Bench::Ls(options) => ls::run(options),
         Bench::Monitor(options) => monitor::run(options),

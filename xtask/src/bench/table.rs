@@ -1,8 +1,9 @@
-//! `cargo xtask bench`: every bench in turn, and one table of all figures that
-//! have a bar.
+//! `cargo xtask bench`: every bench in turn, and tables of all figures that have
+//! a bar.
 //!
 //! Each runs as a process of its own, so that one that fails leaves the others
-//! their turn. With `--write` the table becomes `xtask/RESULTS.md`.
+//! their turn. With `--write` the tables go into `xtask/RESULTS.md`, each with its
+//! date, commit and machine.
 
 use std::fmt::Write as _;
 
@@ -36,14 +37,19 @@ struct Ran {
     failed: bool,
 }
 
-/// Runs all of them.
+/// Runs all of them, or those that are named.
 ///
 /// # Errors
 ///
 /// A bench that failed, after all others had their turn. A missed bar is none.
-pub(super) fn run(write: bool) -> Result<()> {
+pub(super) fn run(only: &[String], write: bool) -> Result<()> {
+    if let Some(other) = only.iter().find(|name| BENCHES.iter().all(|(known, _)| known != name)) {
+        let known: Vec<_> = BENCHES.iter().map(|(name, _)| *name).collect();
+        bail!("no bench {other:?}; there are {}", known.join(", "));
+    }
+    let wanted = |name: &str| only.is_empty() || only.iter().any(|one| one == name);
     let mut all = Vec::new();
-    for &(name, peers) in BENCHES {
+    for &(name, peers) in BENCHES.iter().filter(|(name, _)| wanted(name)) {
         say(&format!("\n== bench {name}"));
         let mut judged = Vec::new();
         let run = Run::new(std::env::current_exe()?).args(["bench", name]);
@@ -53,12 +59,16 @@ pub(super) fn run(write: bool) -> Result<()> {
         }
         all.push(Ran { name, peers, judged, failed: outcome.is_err() });
     }
-    let table = table(&all);
-    say(&format!("\n{table}"));
+    let circumstances = circumstances()?;
+    let sections: Vec<_> = all.iter().map(|ran| (ran.name, section(ran, &circumstances))).collect();
+    for (name, text) in &sections {
+        say(&format!("\n## {name}\n\n{text}"));
+    }
     if write {
-        let page = page(&table)?;
         let path = root().join(PAGE);
-        std::fs::write(&path, page).with_context(|| format!("cannot write {PAGE}"))?;
+        let before = std::fs::read_to_string(&path).unwrap_or_default();
+        std::fs::write(&path, page(&before, &sections))
+            .with_context(|| format!("cannot write {PAGE}"))?;
         say(&format!("wrote {PAGE}"));
     }
     let failed: Vec<_> = all.iter().filter(|ran| ran.failed).map(|ran| ran.name).collect();
@@ -68,41 +78,56 @@ pub(super) fn run(write: bool) -> Result<()> {
     Ok(())
 }
 
-fn table(all: &[Ran]) -> String {
+/// What a bench said, and when and where.
+fn section(ran: &Ran, circumstances: &str) -> String {
+    let mut text = format!("{circumstances}. Beside it: {}.\n", ran.peers);
+    if ran.failed {
+        text += "\nIt failed; what it told before:\n";
+    }
+    if ran.judged.is_empty() {
+        return text + "\nNo figure with a bar.\n";
+    }
+    text += "\n| figure | measured | bar | |\n| --- | --- | --- | --- |\n";
+    for Judged { what, value, bar, verdict } in &ran.judged {
+        let what = what.replace('|', "\\|");
+        let _ = writeln!(text, "| {what} | {value} | {bar} | {verdict} |");
+    }
+    text
+}
+
+/// The page: sections of benches that ran now, of others as they were.
+fn page(before: &str, sections: &[(&str, String)]) -> String {
+    let old = |name: &str| {
+        let rest = before.split_once(&format!("\n## {name}\n\n"))?.1;
+        let end = rest.find("\n## ").unwrap_or(rest.len());
+        rest.get(..end).map(str::to_owned)
+    };
     let mut text = String::from(
-        "| bench | beside | figure | measured | bar | |\n| --- | --- | --- | --- | --- | --- |\n",
+        "# Results\n\n<!-- Written by cargo xtask bench --write; do not edit. -->\n\n\
+         The last run of each bench of `cargo xtask bench`.\n",
     );
-    for ran in all {
-        for judged in &ran.judged {
-            let Judged { what, value, bar, verdict } = judged;
-            let what = what.replace('|', "\\|");
-            let _ = writeln!(
-                text,
-                "| {} | {} | {what} | {value} | {bar} | {verdict} |",
-                ran.name, ran.peers
-            );
-        }
-        if ran.failed {
-            let _ = writeln!(text, "| {} | {} | | | | FAILED |", ran.name, ran.peers);
+    for (name, _) in BENCHES {
+        let now = sections.iter().find(|(ran, _)| ran == name).map(|(_, text)| text.clone());
+        match now.or_else(|| old(name)) {
+            Some(section) => {
+                let _ = write!(text, "\n## {name}\n\n{}\n", section.trim_end());
+            }
+            None => {
+                let _ = write!(text, "\n## {name}\n\nNo run is kept yet.\n");
+            }
         }
     }
     text
 }
 
-/// The page: when, where, what.
-fn page(table: &str) -> Result<String> {
+/// When, of which commit and where.
+fn circumstances() -> Result<String> {
     let date = Run::new("date").args(["-u", "+%Y-%m-%d"]).output()?;
     let commit = Run::new("git")
         .args(["-c", "safe.directory=*", "log", "-1", "--format=%h"])
         .output()
         .unwrap_or_else(|_| "unknown".to_owned());
-    Ok(format!(
-        "# Results\n\n<!-- Written by cargo xtask bench --write; do not edit. -->\n\n\
-         The last run of `cargo xtask bench`: {}, commit {}, on {}.\n\n{table}",
-        date.trim(),
-        commit.trim(),
-        machine()
-    ))
+    Ok(format!("{}, commit {}, {}", date.trim(), commit.trim(), machine()))
 }
 
 /// Processor, memory and system of this machine.
@@ -145,14 +170,32 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_those_of_the_judged_lines() {
+    fn a_section_has_what_a_bench_judged() {
         let judged = bar::read("  x: 1.00, bar <= 2.00: met").into_iter().collect();
-        let all = [
-            Ran { name: "a", peers: "b", judged, failed: false },
-            Ran { name: "c", peers: "d", judged: Vec::new(), failed: true },
-        ];
-        let text = table(&all);
-        assert!(text.contains("| a | b | x | 1.00 | <= 2.00 | met |\n"), "{text}");
-        assert!(text.ends_with("| c | d | | | | FAILED |\n"), "{text}");
+        let ran = Ran { name: "ls", peers: "b", judged, failed: false };
+        let text = section(&ran, "today");
+        assert!(text.starts_with("today. Beside it: b.\n"), "{text}");
+        assert!(text.ends_with("| x | 1.00 | <= 2.00 | met |\n"), "{text}");
+        let failed = Ran { failed: true, judged: Vec::new(), ..ran };
+        assert!(section(&failed, "today").contains("It failed"));
+    }
+
+    #[test]
+    fn a_page_keeps_what_did_not_run_now() {
+        let first = page("", &[("ls", "of ls\n".to_owned()), ("top", "of top\n".to_owned())]);
+        let second = page(&first, &[("top", "of top, again\n".to_owned())]);
+        assert!(
+            second.contains("\n## ls\n\nof ls\n\n## monitor\n\nNo run is kept yet.\n"),
+            "{second}"
+        );
+        assert!(second.contains("\n## top\n\nof top, again\n\n"), "{second}");
+        assert!(!second.contains("of top\n"), "{second}");
+        assert_eq!(page(&second, &[]), second);
+    }
+
+    #[test]
+    fn an_unknown_bench_is_told() {
+        let error = run(&["none".to_owned()], false).unwrap_err().to_string();
+        assert!(error.contains("\"none\"") && error.contains("tensorboard"), "{error}");
     }
 }

@@ -14,6 +14,7 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use serde_json::Value;
 
+use super::bar::{Good, judge};
 use super::profile::{CAPTURE, tool};
 use crate::run::{Run, root, say, target_dir};
 use crate::{packages, wheel};
@@ -105,9 +106,8 @@ fn measure(options: &Options, work: &Path) -> Result<()> {
     let read = one("neuron, NEFF and NTFF", &own, "neuronx", &raw)?;
     let other = one("xprof, XSpace", &peer, "xprof", &space)?;
     for (name, own) in [("stored run", kept), ("NEFF and NTFF", read)] {
-        let times = other / own;
-        let verdict = if times >= GOAL { "met" } else { "MISSED" };
-        say(&format!("  {name}: {times:.1} times as fast as xprof, at least {GOAL}: {verdict}"));
+        let what = format!("{name}, times as fast as xprof from the first request");
+        judge(&what, other / own, Good::AtLeast, GOAL);
     }
     Ok(())
 }

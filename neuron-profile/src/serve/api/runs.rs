@@ -58,7 +58,7 @@ pub(in crate::serve) async fn list(
     patterns.extend(["*.ntff", "ntrace.pb", "profiles/n_*"].map(str::to_owned));
     let answer = json!({
         "logdir": logdir,
-        "directories": found.directories,
+        "directories": found.directories.len(),
         "patterns": patterns,
         "runs": runs,
         "notes": found.notes,

@@ -11,7 +11,7 @@ import { useTensorBoardTheme } from "./theme";
 import { ToolView } from "./tools";
 
 /** Milliseconds between looks at the log directory, and at what is being made. */
-const LOOK = 2000;
+const LOOK = 1000;
 const PROGRESS = 250;
 
 /** The runs, looked at again and again while the tab is seen. */
