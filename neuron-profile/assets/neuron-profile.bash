@@ -382,7 +382,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__export)
-            opts="-o -h -V --format --output-file --table --events --from --to --data-path --help --version"
+            opts="-o -h -V --format --output-file --table --events --from --to --show-perfetto-flows --system-trace-primary-group --system-trace-secondary-group --data-path --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -414,6 +414,14 @@ _neuron__profile() {
                     ;;
                 --to)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --system-trace-primary-group)
+                    COMPREPLY=($(compgen -W "instance_id worker_gid lnc_idx process_id thread_id" -- "${cur}"))
+                    return 0
+                    ;;
+                --system-trace-secondary-group)
+                    COMPREPLY=($(compgen -W "instance_id worker_gid lnc_idx process_id thread_id" -- "${cur}"))
                     return 0
                     ;;
                 --data-path)
@@ -1674,7 +1682,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__view)
-            opts="-n -s -d -F -p -h -V --neff-path --session-file --session-dir --ignore-device-profile --ignore-system-profile --output-format --ingest-only --force --data-path --tag --output-file --display-name --json-pretty-print --ignore-nc-buf-usage --nki-source-root --framework-source-root --execution --processing-status-file --ignore-dma-trace --ignore-instruction-trace --ignore-event-trace --system-trace-filter-neuron-core --system-trace-filter-event-type --system-trace-filter-instance-id --port --host --upload-limit --db-endpoint --db-org --db-bucket --help --version"
+            opts="-n -s -d -F -p -h -V --neff-path --session-file --session-dir --ignore-device-profile --ignore-system-profile --output-format --ingest-only --force --data-path --tag --output-file --display-name --json-pretty-print --ignore-nc-buf-usage --nki-source-root --framework-source-root --execution --processing-status-file --terminology --show-profile-schema --ignore-dma-trace --ignore-instruction-trace --ignore-event-trace --system-trace-filter-neuron-core --system-trace-filter-event-type --system-trace-filter-instance-id --show-perfetto-flows --system-trace-primary-group --system-trace-secondary-group --port --host --upload-limit --db-endpoint --db-org --db-bucket --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1705,7 +1713,7 @@ _neuron__profile() {
                     return 0
                     ;;
                 --output-format)
-                    COMPREPLY=($(compgen -W "parquet db json summary-text summary-json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "parquet db json perfetto summary-text summary-json" -- "${cur}"))
                     return 0
                     ;;
                 --data-path)
@@ -1754,6 +1762,14 @@ _neuron__profile() {
                     ;;
                 --system-trace-filter-instance-id)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --system-trace-primary-group)
+                    COMPREPLY=($(compgen -W "instance_id worker_gid lnc_idx process_id thread_id" -- "${cur}"))
+                    return 0
+                    ;;
+                --system-trace-secondary-group)
+                    COMPREPLY=($(compgen -W "instance_id worker_gid lnc_idx process_id thread_id" -- "${cur}"))
                     return 0
                     ;;
                 --port)

@@ -197,11 +197,12 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s d
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l output-format -d 'What is written; parquet goes to the store, db there and to InfluxDB [default: parquet, with a flag of InfluxDB db]' -r -f -a "parquet\t'Tables in the store'
 db\t'The same, and a copy in InfluxDB'
 json\t'A file of all tables'
+perfetto\t'A trace for ui.perfetto.dev'
 summary-text\t'Metrics, name and value'
 summary-json\t'Metrics on one line, by the profile\'s id'"
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l data-path -d 'Directory of the stored profiles; the user\'s data directory if left out ($XDG_DATA_HOME/neuron-profile, else ~/.local/share/neuron-profile)' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l tag -d 'Tag of the stored profile; may be given more than once' -r
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l output-file -d 'Where json goes, - is stdout [default: ntff.json]; of a folder, the folder of system_profile.json and device_profile_model_ID.json [default: .]' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l output-file -d 'Where json or perfetto goes, - is stdout [default: ntff.json, ntff.pftrace]; of a folder, the folder of system_profile.json and device_profile_model_ID.json, or .pftrace [default: .]' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l display-name -d 'Name of the profile; that of the trace if left out' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l nki-source-root -d 'Where sources of NKI kernels are: those that instructions name are kept with the profile' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l framework-source-root -d 'Where sources of the framework\'s program are, in the same way' -r -F
@@ -211,6 +212,16 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l system-trace-filter-neuron-core -d 'Keep the events of a run on these cores only, counted within their process' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l system-trace-filter-event-type -d 'Keep these events of a run only, by name' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l system-trace-filter-instance-id -d 'Keep the runs of these instances only' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l system-trace-primary-group -d 'What events of a run are grouped by in processes' -r -f -a "instance_id\t'The instance'
+worker_gid\t'The worker, counted over all instances'
+lnc_idx\t'The core, counted within the process'
+process_id\t'The process'
+thread_id\t'The thread'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l system-trace-secondary-group -d 'What they are grouped by in rows of a process' -r -f -a "instance_id\t'The instance'
+worker_gid\t'The worker, counted over all instances'
+lnc_idx\t'The core, counted within the process'
+process_id\t'The process'
+thread_id\t'The thread'"
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s p -l port -d 'Port of the viewer; 0 for any that is free' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l host -d 'Address to listen on, to be reached from other machines; then the printed link has a token' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l upload-limit -d 'Largest file that the viewer may upload' -r
@@ -223,9 +234,12 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l i
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l force -d 'Ingest again what is stored already'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l json-pretty-print -d 'Break the lines of json'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-nc-buf-usage -d 'Leave out how full the memories of a core are, which takes memory with the length of a trace'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l terminology -d 'Say what each metric means, and nothing else'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l show-profile-schema -d 'Say which tables and columns profiles have, and nothing else'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-dma-trace -d 'Leave DMA packets out of json'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-instruction-trace -d 'Leave instructions out of json'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-event-trace -d 'Leave changes of semaphores and faults out of json'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l show-perfetto-flows -d 'Show what depends on what as arrows'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s V -l version -d 'Print version'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand list" -l data-path -d 'Directory of the stored profiles; the user\'s data directory if left out ($XDG_DATA_HOME/neuron-profile, else ~/.local/share/neuron-profile)' -r -F
@@ -261,7 +275,18 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -l
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -l events -d 'Events of a page at most, for html' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -l from -d 'Begin of the window whose events a page has, in ns, for html' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -l to -d 'End of it' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -l system-trace-primary-group -d 'What events of a run are grouped by in processes' -r -f -a "instance_id\t'The instance'
+worker_gid\t'The worker, counted over all instances'
+lnc_idx\t'The core, counted within the process'
+process_id\t'The process'
+thread_id\t'The thread'"
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -l system-trace-secondary-group -d 'What they are grouped by in rows of a process' -r -f -a "instance_id\t'The instance'
+worker_gid\t'The worker, counted over all instances'
+lnc_idx\t'The core, counted within the process'
+process_id\t'The process'
+thread_id\t'The thread'"
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -l data-path -d 'Directory of the stored profiles; the user\'s data directory if left out ($XDG_DATA_HOME/neuron-profile, else ~/.local/share/neuron-profile)' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -l show-perfetto-flows -d 'Show what depends on what as arrows'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand export" -s V -l version -d 'Print version'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -s f -l file -d 'The statement from a file; - is stdin' -r -F

@@ -38,12 +38,83 @@ fn export(data: &Path, form: &str, more: &[&str]) -> Output {
     output
 }
 
+fn perfetto() -> Option<PathBuf> {
+    let packages = ["perfetto==0.59.1", "protobuf==7.36.2"];
+    python::packages(&packages, "from perfetto.protos.perfetto.trace import perfetto_trace_pb2")
+}
+
+fn json(data: &Path, profile: &str, sql: &str, file: &str) {
+    let output = tool(data, &["query", profile, sql, "--output-format", "json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::fs::write(data.join(file), output.stdout).unwrap();
+}
+
+/// A run of `inspect` with its device trace, as `view` writes both for Perfetto,
+/// beside the rows of the store.
+#[test]
+fn runs_and_flows_are_read_by_perfetto() {
+    let Some(folder) = perfetto() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path();
+    let run = fixture("inspect");
+    let run = run.to_str().unwrap();
+    let output = tool(data, &["view", "--ingest-only", "-d", run]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let id = |line: &str| line.split('"').nth(1).unwrap().to_owned();
+    let ids: Vec<String> = text.lines().map(id).collect();
+    json(data, &ids[0], "SELECT * FROM SystemProfileEvents", "events.json");
+    let both =
+        "in_table IN ('Instruction', 'DmaPacket') AND out_table IN ('Instruction', 'DmaPacket')";
+    json(data, &ids[1], &format!("SELECT in_id, out_id FROM Flow WHERE {both}"), "flows.json");
+    let usual = ("{instance_id}-pid{process_id}", "gid{gid}-nc{nc}-tid{thread_id}-{source}");
+    let other = ("tid{thread_id}", "pid{process_id}-{source}");
+    let groups = [
+        "--system-trace-primary-group",
+        "thread_id",
+        "--system-trace-secondary-group",
+        "process_id",
+    ];
+    for ((process, row), more) in [(usual, &[][..]), (other, &groups[..])] {
+        let view = ["view", "-d", run, "--output-format", "perfetto", "--output-file", "traces"];
+        let output = tool(data, &[&view[..], &["--show-perfetto-flows"], more].concat());
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{told}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        let files: Vec<_> = text.lines().collect();
+        assert_eq!(files.len(), 2);
+        assert_eq!(files[0], "traces/system_profile.pftrace");
+        assert!(files[1].starts_with("traces/device_profile_model_"), "{}", files[1]);
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/system_check.py");
+        let mut check = Command::new("python3");
+        check.env("PYTHONPATH", &folder).arg(script).current_dir(data);
+        check.args(["events.json", "flows.json", files[0], files[1], process, row]);
+        let output = check.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 2);
+    }
+    // The same of a stored one; nothing more was stored by what was written.
+    for form in ["perfetto", "chrome"] {
+        let output = tool(data, &["export", &ids[0], "--format", form, "-o", form]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let stored = std::fs::read(data.join("perfetto")).unwrap();
+    assert!(!stored.is_empty());
+    let chrome = std::fs::read(data.join("chrome")).unwrap();
+    let chrome: serde_json::Value = serde_json::from_slice(&chrome).unwrap();
+    let events: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(data.join("events.json")).unwrap()).unwrap();
+    let of = |kinds: [&str; 2]| {
+        let all = chrome["traceEvents"].as_array().unwrap().iter();
+        all.filter(|event| kinds.contains(&event["ph"].as_str().unwrap())).count()
+    };
+    assert_eq!(of(["X", "i"]), events.as_array().unwrap().len());
+    assert_eq!(std::fs::read_dir(data.join("profiles")).unwrap().count(), ids.len());
+}
+
 /// Perfetto's own classes, Python's readers of JSON and CSV.
 #[test]
 fn other_programs_read_them() {
-    let packages = ["perfetto==0.59.1", "protobuf==7.36.2"];
-    let imports = "from perfetto.protos.perfetto.trace import perfetto_trace_pb2";
-    let Some(folder) = python::packages(&packages, imports) else { return };
+    let Some(folder) = perfetto() else { return };
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path();
     stored(data);

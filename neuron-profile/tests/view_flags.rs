@@ -166,3 +166,37 @@ fn how_it_ended_is_in_a_file() {
     );
     assert!(status["profiles"][0]["message"].as_str().unwrap().contains("gone.ntff"));
 }
+
+/// What `--terminology` and `--show-profile-schema` tell covers a real profile.
+#[test]
+fn words_are_explained() {
+    let dir = tempfile::tempdir().unwrap();
+    let (neff, trace) = (fixture(&format!("{CAPTURE}.neff")), fixture(&format!("{CAPTURE}.ntff")));
+    let pair = ["-n", neff.to_str().unwrap(), "-s", trace.to_str().unwrap()];
+    let summary = [&["view", "--output-format", "summary-json"], &pair[..]].concat();
+    let (_, out, _) = run(dir.path(), &summary);
+    let all: Value = serde_json::from_str(&out).unwrap();
+    let (code, told, err) = run(dir.path(), &["view", "--terminology"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    let explained: Vec<&str> = told.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    let metrics = all.as_object().unwrap().values().next().unwrap().as_object().unwrap();
+    // Left out: what the capture ran on, and metrics whose names are its own.
+    let own = |name: &str| name.ends_with("_idx") || name.starts_with("throttle_");
+    let metrics = metrics.iter().filter(|(name, value)| value.is_number() && !own(name));
+    let metrics: Vec<&str> = metrics.map(|(name, _)| name.as_str()).collect();
+    assert!(metrics.len() > 80, "{}", metrics.len());
+    for name in metrics {
+        assert!(explained.contains(&name), "{name}");
+    }
+    let (code, told, err) = run(dir.path(), &["view", "--show-profile-schema"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    let json = [&["view", "--output-format", "json", "--output-file", "-"], &pair[..]].concat();
+    let (_, out, _) = run(dir.path(), &json);
+    let tables: Value = serde_json::from_str(&out).unwrap();
+    let row = tables["Instruction"][0].as_object().unwrap();
+    for name in row.keys() {
+        let start = format!("Instruction.{name} ");
+        assert!(told.lines().any(|line| line.starts_with(&start)), "{name}");
+    }
+    assert!(told.lines().any(|line| line.starts_with("CcOp ") && line.contains("  absent  ")));
+}

@@ -5,9 +5,11 @@
 
 mod files;
 mod folder;
+mod glossary;
 mod ignored;
 pub(crate) mod ingest;
 mod pair;
+mod perfetto;
 mod status;
 mod stored;
 mod system;
@@ -21,6 +23,7 @@ use clap::ValueEnum;
 use profile_engine::Capture;
 
 use crate::export::metrics;
+use crate::export::stored::Shape;
 use crate::influx::Database;
 use crate::output::{self, Exit};
 use crate::profiles::Place;
@@ -29,7 +32,7 @@ pub(crate) use files::{Trace, replace};
 use ignored::{Ignored, SystemFilter};
 
 /// Show profiles: store one and serve it, or write its tables or metrics; without files serve what is stored
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = output::codes())]
 pub struct Args {
     /// The NEFF that was running
@@ -72,8 +75,8 @@ pub struct Args {
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
 
-    /// Where json goes, - is stdout [default: ntff.json]; of a folder, the folder of
-    /// system_profile.json and device_profile_model_ID.json [default: .]
+    /// Where json or perfetto goes, - is stdout [default: ntff.json, ntff.pftrace]; of a folder, the
+    /// folder of system_profile.json and device_profile_model_ID.json, or .pftrace [default: .]
     #[arg(long, value_name = "PATH")]
     output_file: Option<PathBuf>,
 
@@ -110,11 +113,22 @@ pub struct Args {
     #[arg(short = 'F', value_name = "NAME=VALUE", hide = true)]
     features: Vec<String>,
 
+    /// Say what each metric means, and nothing else
+    #[arg(long)]
+    terminology: bool,
+
+    /// Say which tables and columns profiles have, and nothing else
+    #[arg(long)]
+    show_profile_schema: bool,
+
     #[command(flatten)]
     ignored: Ignored,
 
     #[command(flatten)]
     filter: SystemFilter,
+
+    #[command(flatten)]
+    shape: Shape,
 
     #[command(flatten)]
     listen: Listen,
@@ -132,6 +146,8 @@ enum Format {
     Db,
     /// A file of all tables
     Json,
+    /// A trace for ui.perfetto.dev
+    Perfetto,
     /// Metrics, name and value
     SummaryText,
     /// Metrics on one line, by the profile's id
@@ -175,6 +191,9 @@ pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
 
 /// Does it; the profiles that were stored go to `ids`.
 fn shown(args: &Args, ids: &mut Vec<String>, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    if args.terminology || args.show_profile_schema {
+        return glossary::write(args.terminology, args.show_profile_schema, out);
+    }
     if let Some(folder) = &args.session_dir {
         return run_folder(args, folder, ids, out);
     }
@@ -207,6 +226,10 @@ fn shown(args: &Args, ids: &mut Vec<String>, out: &mut dyn Write) -> anyhow::Res
         Format::Json => {
             let to = args.output_file.clone().unwrap_or_else(|| PathBuf::from("ntff.json"));
             pair::tables(args, pair, &to, out)
+        }
+        Format::Perfetto => {
+            let to = args.output_file.clone().unwrap_or_else(|| PathBuf::from("ntff.pftrace"));
+            perfetto::pair(args, pair, &to, out)
         }
         Format::SummaryText | Format::SummaryJson => summaries(args, &[pair], out),
     }
@@ -272,6 +295,10 @@ fn run_folder(
         Format::Parquet | Format::Db => {}
         Format::Json => {
             note(stored::documents(args, &found, out)?);
+            return Ok(exit);
+        }
+        Format::Perfetto => {
+            note(perfetto::folder(args, &found, out)?);
             return Ok(exit);
         }
         Format::SummaryText | Format::SummaryJson => {

@@ -60,28 +60,52 @@ pub(super) fn start(args: &Args, (neff_path, trace): (&Path, &Path)) -> Option<u
     Some(capture.start / 1000)
 }
 
+/// The files of a folder that were named so far.
+pub(super) struct Taken {
+    folder: PathBuf,
+    ending: &'static str,
+    paths: Vec<PathBuf>,
+}
+
+impl Taken {
+    pub(super) const fn new(folder: PathBuf, ending: &'static str) -> Self {
+        Self { folder, ending, paths: Vec::new() }
+    }
+
+    /// A file of this name; further ones of it have a number.
+    pub(super) fn path(&mut self, name: &str) -> PathBuf {
+        let ending = self.ending;
+        let numbered = |number: usize| match number {
+            1 => self.folder.join(format!("{name}.{ending}")),
+            _ => self.folder.join(format!("{name}_{number}.{ending}")),
+        };
+        let path = (1..).map(numbered).find(|path| !self.paths.contains(path)).unwrap_or_default();
+        self.paths.push(path.clone());
+        path
+    }
+}
+
+/// The vendor's name for what is made of a device's trace.
+pub(super) fn device_name(neff: &Path, trace: &Path) -> String {
+    match system::device(String::new(), neff, trace, None).model {
+        Some(model) => format!("device_profile_model_{model}"),
+        None => format!("device_profile_{}", super::stem(&trace.display().to_string())),
+    }
+}
+
 /// Writes the runs and the traces of a folder as JSON, each under the name that
 /// the vendor's tool gives it; further ones of a name have a number.
 pub(super) fn documents(args: &Args, found: &Found, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let folder = args.output_file.clone().unwrap_or_else(|| PathBuf::from("."));
     std::fs::create_dir_all(&folder).map_err(neuron_core::Error::io("create", &folder))?;
-    let mut taken: Vec<PathBuf> = Vec::new();
-    let mut place = |name: &str| {
-        let numbered = |number: usize| match number {
-            1 => folder.join(format!("{name}.json")),
-            _ => folder.join(format!("{name}_{number}.json")),
-        };
-        let path = (1..).map(numbered).find(|path| !taken.contains(path)).unwrap_or_default();
-        taken.push(path.clone());
-        path
-    };
+    let mut taken = Taken::new(folder, "json");
     let mut exit = Exit::Done;
     for run in &found.runs {
         let (run, whole) = system::read(args, run)?;
         if !args.filter.instance(&run.info.instance_id) {
             continue;
         }
-        let path = place("system_profile");
+        let path = taken.path("system_profile");
         replace(&path, |file| system_json::write(file, &run, args.json_pretty_print))?;
         writeln!(out, "{}", path.display())?;
         if !whole {
@@ -89,12 +113,7 @@ pub(super) fn documents(args: &Args, found: &Found, out: &mut dyn Write) -> anyh
         }
     }
     for (neff_path, trace) in &found.pairs {
-        let own = system::device(String::new(), neff_path, trace, None);
-        let name = match own.model {
-            Some(model) => format!("device_profile_model_{model}"),
-            None => format!("device_profile_{}", super::stem(&trace.display().to_string())),
-        };
-        let path = place(&name);
+        let path = taken.path(&device_name(neff_path, trace));
         let ended = pair::tables(args, (neff_path, trace), &path, out)?;
         writeln!(out, "{}", path.display())?;
         if ended != Exit::Done {
@@ -138,8 +157,8 @@ pub(super) fn from_database(args: &Args, out: &mut dyn Write) -> anyhow::Result<
             let all: serde_json::Map<_, _> = all.collect();
             writeln!(out, "{}", serde_json::json!({ id: all }))?;
         }
-        Format::Json => bail!(
-            "json is made of files or of the store: fetch the profile with --ingest-only, then use \
+        Format::Json | Format::Perfetto => bail!(
+            "this is made of files or of the store: fetch the profile with --ingest-only, then use \
              neuron-profile export"
         ),
     }

@@ -14,6 +14,12 @@ use anyhow::{Context as _, Result};
 use rpm::{BuildConfig, CompressionType, Dependency, FileOptions, PackageBuilder};
 use serde::Deserialize;
 
+/// Who makes it.
+const PACKAGER: &str = "The neuron-tools authors";
+
+/// Characters of a line of the description at most.
+const WIDTH: usize = 79;
+
 /// What the rpm holds and says.
 #[derive(Debug, Deserialize)]
 struct Plan {
@@ -66,7 +72,16 @@ fn write(plan: &Plan) -> Result<()> {
     let config = BuildConfig::v4().compression(CompressionType::Gzip).source_date(plan.time);
     let mut rpm =
         PackageBuilder::new(&plan.name, &plan.version, &plan.license, &plan.arch, &plan.summary);
-    rpm.using_config(config).description(&plan.description).build_host("localhost");
+    rpm.using_config(config)
+        .description(wrapped(&plan.description))
+        .group("System Environment/Base")
+        .packager(PACKAGER)
+        .add_changelog_entry(
+            format!("{PACKAGER} - {}-1", plan.version),
+            format!("- Version {}; what changed is in CHANGELOG.md", plan.version),
+            plan.time,
+        )
+        .build_host("localhost");
     for name in &plan.requires {
         rpm.requires(Dependency::any(name));
     }
@@ -101,6 +116,22 @@ fn write(plan: &Plan) -> Result<()> {
     }
     rpm.build()?.write_file(&plan.out)?;
     Ok(())
+}
+
+/// The same words on lines of at most [`WIDTH`] characters, as far as they allow.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.len() + 1 + word.len() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
 }
 
 /// Folders that go with the last package that has them: those below `opt`, and
@@ -166,6 +197,7 @@ mod tests {
         let data = &read.metadata;
         assert_eq!((data.get_name().unwrap(), data.get_version().unwrap()), ("tool", "1.2.3"));
         assert_eq!(data.get_build_host().unwrap(), "localhost");
+        assert_eq!(data.get_changelog_entries().unwrap().len(), 1);
         let files = data.get_file_entries().unwrap();
         let paths: Vec<_> = files.iter().map(|file| file.path.display().to_string()).collect();
         for path in ["/opt/aws/neuron/bin", "/etc/default/tool", "/usr/bin/tool"] {
@@ -175,6 +207,14 @@ mod tests {
         assert!(!paths.iter().any(|path| path == "/opt" || path == "/usr/bin"));
         let conflicts = data.get_conflicts().unwrap();
         assert!(conflicts.iter().any(|other| other.name == "other-tool"));
+    }
+
+    #[test]
+    fn lines_are_short() {
+        let text = "Lists devices, ".repeat(20);
+        let lines = wrapped(&text);
+        assert!(lines.lines().count() > 1 && lines.lines().all(|line| line.len() <= WIDTH));
+        assert_eq!(lines.split_whitespace().count(), 40);
     }
 
     #[test]

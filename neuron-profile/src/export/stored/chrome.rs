@@ -1,17 +1,31 @@
 //! The Trace Event Format, as chrome://tracing, speedscope and others read it:
-//! a process for each core, a thread for each track, times in µs.
+//! a process for each core or group of events, a thread for each track, times in µs.
 
 use std::io::{self, Write};
 
 use profile_store::Profile;
 use serde_json::{Map, Value as Json, json};
 
-use super::timeline::{Event, Taker, Track, Value, walk};
+use super::shape::Shape;
+use super::timeline::{Event, Field, Taker, Track, Value, walk};
 
 struct Chrome<'o> {
     out: &'o mut dyn Write,
     comma: &'static str,
-    tracks: Vec<Track>,
+    processes: Vec<String>,
+    /// Number of the process and name of each.
+    tracks: Vec<(usize, String)>,
+}
+
+fn fields(about: &[Field<'_>]) -> Map<String, Json> {
+    let field = |(name, value): &Field<'_>| {
+        let value = match value {
+            Value::Text(text) => json!(text),
+            Value::Long(number) => json!(number),
+        };
+        ((*name).to_owned(), value)
+    };
+    about.iter().map(field).collect()
 }
 
 impl Chrome<'_> {
@@ -31,55 +45,55 @@ fn us(ns: i64) -> f64 {
 
 impl Taker for Chrome<'_> {
     fn track(&mut self, number: usize, track: &Track) -> anyhow::Result<()> {
-        if !self.tracks.iter().any(|known| known.core == track.core) {
-            let name = format!("NeuronCore {}", track.core);
+        let known = self.processes.iter().position(|name| *name == track.process);
+        let pid = known.unwrap_or(self.processes.len());
+        if known.is_none() {
+            self.processes.push(track.process.clone());
             self.put(&json!({
-                "ph": "M", "name": "process_name", "pid": track.core, "args": { "name": name },
+                "ph": "M", "name": "process_name", "pid": pid, "args": { "name": track.process },
             }))?;
         }
-        self.tracks.push(track.clone());
+        self.tracks.push((pid, track.name.clone()));
         self.put(&json!({
-            "ph": "M", "name": "thread_name", "pid": track.core, "tid": number,
+            "ph": "M", "name": "thread_name", "pid": pid, "tid": number,
             "args": { "name": track.name },
         }))
     }
 
     fn event(&mut self, track: usize, event: Event<'_>) -> anyhow::Result<()> {
-        let (pid, name) =
-            self.tracks.get(track).map_or((0, String::new()), |t| (t.core, t.name.clone()));
-        let event = match event {
-            Event::Slice { start, end, name, about } => {
-                let args: Map<String, Json> = about
-                    .iter()
-                    .map(|(name, value)| {
-                        let value = match value {
-                            Value::Text(text) => json!(text),
-                            Value::Long(number) => json!(number),
-                        };
-                        ((*name).to_owned(), value)
-                    })
-                    .collect();
-                json!({
+        let (pid, of) = self.tracks.get(track).cloned().unwrap_or_default();
+        match event {
+            Event::Slice { start, end, name, about, flows: (leave, arrive) } => {
+                self.put(&json!({
                     "ph": "X", "name": name, "pid": pid, "tid": track,
-                    "ts": us(start), "dur": us(end - start), "args": args,
-                })
+                    "ts": us(start), "dur": us(end - start), "args": fields(about),
+                }))?;
+                for (kind, flows) in [("s", leave), ("f", arrive)] {
+                    for flow in flows {
+                        self.put(&json!({
+                            "ph": kind, "bp": "e", "cat": "flow", "name": "depends", "id": flow,
+                            "pid": pid, "tid": track, "ts": us(start),
+                        }))?;
+                    }
+                }
+                Ok(())
             }
-            Event::Instant { time, name, value } => json!({
+            Event::Instant { time, name, about } => self.put(&json!({
                 "ph": "i", "s": "t", "name": name, "pid": pid, "tid": track,
-                "ts": us(time), "args": { "value": value },
-            }),
-            Event::Count { time, value } => json!({
-                "ph": "C", "name": name, "pid": pid, "ts": us(time), "args": { "value": value },
-            }),
-        };
-        self.put(&event)
+                "ts": us(time), "args": fields(about),
+            })),
+            Event::Count { time, value } => self.put(&json!({
+                "ph": "C", "name": of, "pid": pid, "ts": us(time), "args": { "value": value },
+            })),
+        }
     }
 }
 
 /// Writes the trace.
-pub(super) fn write(profile: &Profile, out: &mut dyn Write) -> anyhow::Result<()> {
+pub(super) fn write(profile: &Profile, shape: &Shape, out: &mut dyn Write) -> anyhow::Result<()> {
     out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
-    walk(profile, &mut Chrome { out, comma: "", tracks: Vec::new() })?;
+    let (processes, tracks) = (Vec::new(), Vec::new());
+    walk(profile, shape, &mut Chrome { out, comma: "", processes, tracks })?;
     out.write_all(b"\n]}\n")?;
     Ok(())
 }

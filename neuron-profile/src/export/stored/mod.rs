@@ -2,8 +2,10 @@
 
 mod chrome;
 mod folded;
+mod host;
 mod perfetto;
 mod plain;
+mod shape;
 mod timeline;
 
 use std::io::{BufWriter, Write};
@@ -17,6 +19,7 @@ use crate::export::page::{self, Wanted};
 use crate::output::{self, Exit};
 use crate::profiles::Place;
 use crate::view::replace;
+pub(crate) use shape::Shape;
 
 /// Write a stored profile in the form of another program
 #[derive(Debug, clap::Args)]
@@ -50,6 +53,9 @@ pub struct Args {
     /// End of it
     #[arg(long, value_name = "NS")]
     to: Option<u64>,
+
+    #[command(flatten)]
+    shape: Shape,
 
     #[command(flatten)]
     place: Place,
@@ -111,8 +117,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
                 _ => bail!("csv on stdout is one table: choose it with --table"),
             },
             Form::Json => plain::json(&profile, &tables, to),
-            Form::Chrome => chrome::write(&profile, to),
-            Form::Perfetto => perfetto::write(&profile, to),
+            Form::Chrome => chrome::write(&profile, &args.shape, to),
+            Form::Perfetto => perfetto::write(&profile, &args.shape, to),
             Form::Folded => folded::write(&profile, to),
             Form::Html => {
                 let view = String::new();
@@ -144,6 +150,25 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     writeln!(out, "{}", path.display())?;
     out.flush()?;
     Ok(Exit::Done)
+}
+
+/// Writes a trace for ui.perfetto.dev; gives the path.
+///
+/// # Errors
+///
+/// No such profile, and files that cannot be written.
+pub(crate) fn perfetto(
+    profile: &Profile,
+    shape: &Shape,
+    path: &Path,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    if path == Path::new("-") {
+        let mut out = BufWriter::new(&mut *out);
+        perfetto::write(profile, shape, &mut out)?;
+        return Ok(out.flush()?);
+    }
+    into(path, |to| perfetto::write(profile, shape, to))
 }
 
 /// A file that appears whole.

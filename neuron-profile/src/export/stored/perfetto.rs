@@ -1,4 +1,4 @@
-//! A Perfetto trace: a process for each core, a track for each row of a lane,
+//! A Perfetto trace: a process for each core or group of events, a track for each row of a lane,
 //! names of events told once. Only the fields that are used are written; their
 //! numbers are those of Perfetto's trace.proto.
 
@@ -8,7 +8,8 @@ use std::io::Write;
 use profile_store::Profile;
 use profile_store::encode::bits::varint;
 
-use super::timeline::{Event, Taker, Track, Value, walk};
+use super::shape::Shape;
+use super::timeline::{Event, Field, Taker, Track, Value, walk};
 
 /// Kinds of events.
 const BEGIN: u64 = 1;
@@ -42,6 +43,12 @@ impl Message {
         self
     }
 
+    fn fixed(mut self, field: u64, value: u64) -> Self {
+        varint(&mut self.0, field << 3 | 1);
+        self.0.extend_from_slice(&value.to_le_bytes());
+        self
+    }
+
     fn bytes(mut self, field: u64, value: &[u8]) -> Self {
         varint(&mut self.0, field << 3 | 2);
         varint(&mut self.0, u64::try_from(value.len()).unwrap_or(u64::MAX));
@@ -61,17 +68,29 @@ impl Message {
 struct Perfetto<'o> {
     out: &'o mut dyn Write,
     names: HashMap<String, u64>,
-    cores: Vec<i64>,
+    processes: Vec<String>,
     began: bool,
 }
 
 /// Ids of tracks: processes first.
-fn process_id(core: i64) -> u64 {
-    core.unsigned_abs() + 1
+fn process_id(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(0) + 1
 }
 
 fn track_id(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(0) + 1_000_000
+}
+
+fn fields(mut event: Message, about: &[Field<'_>]) -> Message {
+    for (name, value) in about {
+        let field = Message::default().text(10, name);
+        let field = match value {
+            Value::Text(text) => field.text(6, text),
+            Value::Long(number) => field.long(4, *number),
+        };
+        event = event.message(4, &field);
+    }
+    event
 }
 
 impl Perfetto<'_> {
@@ -113,11 +132,11 @@ impl Perfetto<'_> {
 
 impl Taker for Perfetto<'_> {
     fn track(&mut self, number: usize, track: &Track) -> anyhow::Result<()> {
-        let parent = process_id(track.core);
-        if !self.cores.contains(&track.core) {
-            self.cores.push(track.core);
-            let name = format!("NeuronCore {}", track.core);
-            let process = Message::default().number(1, parent).text(6, &name);
+        let known = self.processes.iter().position(|name| *name == track.process);
+        let parent = process_id(known.unwrap_or(self.processes.len()));
+        if known.is_none() {
+            self.processes.push(track.process.clone());
+            let process = Message::default().number(1, parent).text(6, &track.process);
             let about = Message::default().number(1, parent).message(3, &process);
             self.packet(Message::default().message(60, &about))?;
         }
@@ -131,25 +150,16 @@ impl Taker for Perfetto<'_> {
 
     fn event(&mut self, track: usize, event: Event<'_>) -> anyhow::Result<()> {
         match event {
-            Event::Slice { start, end, name, about } => {
-                self.event_packet(start, track, BEGIN, Some(name), |mut event| {
-                    for (name, value) in about {
-                        let field = Message::default().text(10, name);
-                        let field = match value {
-                            Value::Text(text) => field.text(6, text),
-                            Value::Long(number) => field.long(4, *number),
-                        };
-                        event = event.message(4, &field);
-                    }
-                    event
+            Event::Slice { start, end, name, about, flows: (leave, arrive) } => {
+                self.event_packet(start, track, BEGIN, Some(name), |event| {
+                    let event = fields(event, about);
+                    let event = leave.iter().fold(event, |event, flow| event.fixed(47, *flow));
+                    arrive.iter().fold(event, |event, flow| event.fixed(48, *flow))
                 })?;
                 self.event_packet(end, track, END, None, |event| event)
             }
-            Event::Instant { time, name, value } => {
-                self.event_packet(time, track, INSTANT, Some(name), |event| {
-                    let field = Message::default().text(10, "value").long(4, value);
-                    event.message(4, &field)
-                })
+            Event::Instant { time, name, about } => {
+                self.event_packet(time, track, INSTANT, Some(name), |event| fields(event, about))
             }
             Event::Count { time, value } => {
                 self.event_packet(time, track, COUNTER, None, |event| event.real(44, value))
@@ -159,7 +169,7 @@ impl Taker for Perfetto<'_> {
 }
 
 /// Writes the trace.
-pub(super) fn write(profile: &Profile, out: &mut dyn Write) -> anyhow::Result<()> {
-    let (names, cores) = (HashMap::new(), Vec::new());
-    walk(profile, &mut Perfetto { out, names, cores, began: false })
+pub(super) fn write(profile: &Profile, shape: &Shape, out: &mut dyn Write) -> anyhow::Result<()> {
+    let (names, processes) = (HashMap::new(), Vec::new());
+    walk(profile, shape, &mut Perfetto { out, names, processes, began: false })
 }

@@ -134,13 +134,18 @@ pub struct MetricInfo {
     pub description: &'static str,
 }
 
-/// A metric by name; `None` for one that only this capture has.
-pub fn metric(name: &str) -> Option<MetricInfo> {
+/// All metrics that are known, by name.
+pub fn metrics() -> &'static [MetricInfo] {
     static METRICS: OnceLock<Vec<MetricInfo>> = OnceLock::new();
-    let all = METRICS.get_or_init(|| {
+    METRICS.get_or_init(|| {
         let lines = include_str!("metrics.txt").lines().filter(|line| !line.starts_with('#'));
         lines.filter_map(metric_line).collect()
-    });
+    })
+}
+
+/// A metric by name; `None` for one that only this capture has.
+pub fn metric(name: &str) -> Option<MetricInfo> {
+    let all = metrics();
     all.binary_search_by_key(&name, |metric| metric.name).ok().and_then(|at| all.get(at)).copied()
 }
 

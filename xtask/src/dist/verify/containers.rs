@@ -22,10 +22,9 @@ pub(super) fn run(made: &Made) -> Result<()> {
     let image = Image::build("Dockerfile.monitor", &context)?;
     let mut exporter = image.start("sim:trn1.2xlarge", &["--port", "0"])?;
     let port = exporter.port()?;
-    let page = get(port, "/metrics")?;
-    ensure!(page.contains("neuron_hardware_info"), "the exporter says {page:.300}");
-    let health = get(port, "/health")?;
-    ensure!(health.contains("\"status\":\"ok\""), "the exporter says {health}");
+    // The first document comes after a period.
+    answers(port, "/metrics", "neuron_hardware_info")?;
+    answers(port, "/health", "\"status\":\"ok\"")?;
     drop(exporter);
     image.system.remove()?;
     say("ok: what Dockerfile.monitor starts serves metrics");
@@ -138,8 +137,8 @@ impl Drop for Started {
     }
 }
 
-/// The answer to a request, when it is a good one; asked again until then.
-fn get(port: u16, path: &str) -> Result<String> {
+/// Asks until the answer is a good one that has this text.
+fn answers(port: u16, path: &str, text: &str) -> Result<()> {
     let until = Instant::now() + PATIENCE;
     loop {
         let mut answer = String::new();
@@ -150,10 +149,10 @@ fn get(port: u16, path: &str) -> Result<String> {
             stream.write_all(request.as_bytes())?;
             stream.read_to_string(&mut answer)
         });
-        if asked.is_ok() && answer.starts_with("HTTP/1.1 200") {
-            return Ok(answer);
+        if asked.is_ok() && answer.starts_with("HTTP/1.1 200") && answer.contains(text) {
+            return Ok(());
         }
-        ensure!(Instant::now() < until, "no good answer from port {port}: {answer:.200}");
+        ensure!(Instant::now() < until, "no {text} at {path} of port {port}: {answer:.300}");
         std::thread::sleep(Duration::from_millis(200));
     }
 }

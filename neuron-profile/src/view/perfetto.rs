@@ -1,0 +1,75 @@
+//! Traces for ui.perfetto.dev of files that are not stored: they are ingested
+//! into a store that ends with the command.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use tempfile::TempDir;
+
+use super::folder::Found;
+use super::stored::{Taken, device_name};
+use super::{Args, stored, system};
+use crate::export::stored::perfetto;
+use crate::output::Exit;
+use crate::profiles::Place;
+
+/// The same command with a store of its own.
+fn apart(args: &Args) -> anyhow::Result<(TempDir, Args)> {
+    let dir = tempfile::tempdir().context("cannot make a directory for the time being")?;
+    let place = Place { data_path: Some(dir.path().to_owned()) };
+    Ok((dir, Args { place, force: false, ..args.clone() }))
+}
+
+fn write(args: &Args, id: &str, to: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
+    let profile = args.place.store()?.open(id)?;
+    perfetto(&profile, &args.shape, to, out)
+}
+
+/// Writes the trace of a NEFF and its NTFF.
+///
+/// # Errors
+///
+/// As storing and exporting it.
+pub(super) fn pair(
+    args: &Args,
+    pair: (&Path, &Path),
+    to: &Path,
+    out: &mut dyn Write,
+) -> anyhow::Result<Exit> {
+    let (_dir, own) = apart(args)?;
+    let (id, exit) = stored::pair(&own, pair)?;
+    write(&own, &id, to, out)?;
+    Ok(exit)
+}
+
+/// Writes those of a folder, under the names that the vendor's tool gives them.
+///
+/// # Errors
+///
+/// As storing and exporting them.
+pub(super) fn folder(args: &Args, found: &Found, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    let (_dir, own) = apart(args)?;
+    let folder = args.output_file.clone().unwrap_or_else(|| PathBuf::from("."));
+    std::fs::create_dir_all(&folder).map_err(neuron_core::Error::io("create", &folder))?;
+    let mut taken = Taken::new(folder, "pftrace");
+    let mut exit = Exit::Done;
+    let mut put = |id: &str, path: &Path, whole: bool| {
+        write(&own, id, path, &mut std::io::sink())?;
+        writeln!(out, "{}", path.display())?;
+        if !whole {
+            exit = Exit::Partial;
+        }
+        anyhow::Ok(())
+    };
+    for run in &found.runs {
+        let Some((id, whole)) = system::run(&own, run, Vec::new())? else { continue };
+        put(&id, &taken.path("system_profile"), whole)?;
+    }
+    for (neff, trace) in &found.pairs {
+        let (id, ended) = stored::pair(&own, (neff, trace))?;
+        put(&id, &taken.path(&device_name(neff, trace)), ended == Exit::Done)?;
+    }
+    out.flush()?;
+    Ok(exit)
+}
