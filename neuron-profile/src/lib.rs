@@ -38,7 +38,7 @@ enum Command {
     Inspect(inspect::Args),
     Neff(neff::Args),
     Ntff(ntff::Args),
-    View(view::Args),
+    View(Box<view::Args>),
     List(profiles::ListArgs),
     Delete(profiles::DeleteArgs),
     Tag(profiles::TagArgs),

@@ -7,6 +7,7 @@ export default defineConfig({
     environment: "node",
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    fileParallelism: false,
+    // A browser that draws in software and its server take about a processor.
+    maxWorkers: 2,
   },
 });

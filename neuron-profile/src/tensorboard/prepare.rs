@@ -71,12 +71,20 @@ pub enum State {
 
 type Key = (String, u64, Part);
 
+/// The last look at the log directory.
+#[derive(Debug, Default)]
+struct Seen {
+    watch: Watch,
+    /// When it was, how long it took, what was there.
+    last: Option<(Instant, Duration, Arc<Found>)>,
+}
+
 /// See the module.
 #[derive(Debug)]
 pub struct Board {
     logdir: PathBuf,
     cache: Store,
-    seen: Mutex<(Watch, Option<(Instant, Duration, Arc<Found>)>)>,
+    seen: Mutex<Seen>,
     /// Roots of the stores of profiles that were shown.
     known: Mutex<HashMap<String, PathBuf>>,
     states: Mutex<HashMap<Key, State>>,
@@ -118,8 +126,8 @@ impl Board {
 
     /// The runs as they were at most a moment ago.
     pub fn found(&self) -> Arc<Found> {
-        let (watch, seen) = &mut *held(&self.seen);
-        if let Some((when, took, found)) = seen.as_ref()
+        let Seen { watch, last } = &mut *held(&self.seen);
+        if let Some((when, took, found)) = last.as_ref()
             && when.elapsed() < watch.patience().max(*took * PATIENCE)
         {
             return Arc::clone(found);
@@ -128,7 +136,7 @@ impl Board {
         watch.begin();
         let found = Arc::new(look(&self.logdir));
         watch.follow(&found.directories);
-        *seen = Some((Instant::now(), start.elapsed(), Arc::clone(&found)));
+        *last = Some((Instant::now(), start.elapsed(), Arc::clone(&found)));
         found
     }
 

@@ -174,10 +174,16 @@ pub(super) fn each(
     Ok(())
 }
 
-/// Numbers of the flows that leave an event, and of those that end in it, by its
-/// table and id.
+/// Numbers of the flows that leave an event, and of those that end in it.
 #[derive(Default)]
-struct Flows(HashMap<(&'static str, i64), (Vec<u64>, Vec<u64>)>);
+struct Ends {
+    leave: Vec<u64>,
+    arrive: Vec<u64>,
+}
+
+/// The same by table and id.
+#[derive(Default)]
+struct Flows(HashMap<(&'static str, i64), Ends>);
 
 impl Flows {
     fn of(profile: &Profile) -> anyhow::Result<Self> {
@@ -194,8 +200,8 @@ impl Flows {
                 return Ok(());
             };
             count += 1;
-            flows.0.entry(from).or_default().0.push(count);
-            flows.0.entry(to).or_default().1.push(count);
+            flows.0.entry(from).or_default().leave.push(count);
+            flows.0.entry(to).or_default().arrive.push(count);
             Ok(())
         })?;
         Ok(flows)
@@ -203,7 +209,7 @@ impl Flows {
 
     fn at(&self, table: &'static str, id: Option<i64>) -> (&[u64], &[u64]) {
         let found = id.and_then(|id| self.0.get(&(table, id)));
-        found.map_or((&[], &[]), |(leave, arrive)| (leave, arrive))
+        found.map_or((&[], &[]), |ends| (&ends.leave, &ends.arrive))
     }
 }
 
