@@ -13,6 +13,8 @@ mod tensorboard;
 mod top;
 mod viewer;
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
@@ -26,6 +28,9 @@ pub(crate) struct Benches {
     /// These benches alone, in one run; the page keeps the others as they were.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
+    /// A neuron-profile that is built already, for the benches that run the program.
+    #[arg(long, value_name = "FILE")]
+    profile_binary: Option<PathBuf>,
     #[command(subcommand)]
     one: Option<Bench>,
 }
@@ -71,7 +76,7 @@ pub(crate) enum Soak {
 
 /// Runs one bench, or all of them and prints their table.
 pub(crate) fn run(benches: &Benches) -> Result<()> {
-    let Some(bench) = &benches.one else { return table::run(&benches.only, benches.write) };
+    let Some(bench) = &benches.one else { return table::run(benches) };
     match bench {
         Bench::Ls(options) => ls::run(options),
         Bench::Monitor(options) => monitor::run(options),

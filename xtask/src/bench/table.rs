@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result, bail};
 
+use super::Benches;
 use super::bar::{self, Judged};
 use crate::run::{Run, Stream, root, say};
 
@@ -42,7 +43,8 @@ struct Ran {
 /// # Errors
 ///
 /// A bench that failed, after all others had their turn. A missed bar is none.
-pub(super) fn run(only: &[String], write: bool) -> Result<()> {
+pub(super) fn run(benches: &Benches) -> Result<()> {
+    let Benches { only, write, profile_binary, .. } = benches;
     if let Some(other) = only.iter().find(|name| BENCHES.iter().all(|(known, _)| known != name)) {
         let known: Vec<_> = BENCHES.iter().map(|(name, _)| *name).collect();
         bail!("no bench {other:?}; there are {}", known.join(", "));
@@ -52,7 +54,10 @@ pub(super) fn run(only: &[String], write: bool) -> Result<()> {
     for &(name, peers) in BENCHES.iter().filter(|(name, _)| wanted(name)) {
         say(&format!("\n== bench {name}"));
         let mut judged = Vec::new();
-        let run = Run::new(std::env::current_exe()?).args(["bench", name]);
+        let mut run = Run::new(std::env::current_exe()?).args(["bench", name]);
+        if let (Some(binary), "tensorboard" | "viewer") = (profile_binary, name) {
+            run = run.arg("--binary").arg(std::path::absolute(binary)?);
+        }
         let outcome = run.each_line(Stream::Out, |line| judged.extend(bar::read(line)));
         if let Err(error) = &outcome {
             say(&format!("bench {name}: {error:#}"));
@@ -64,7 +69,7 @@ pub(super) fn run(only: &[String], write: bool) -> Result<()> {
     for (name, text) in &sections {
         say(&format!("\n## {name}\n\n{text}"));
     }
-    if write {
+    if *write {
         let path = root().join(PAGE);
         let before = std::fs::read_to_string(&path).unwrap_or_default();
         std::fs::write(&path, page(&before, &sections))
@@ -195,7 +200,9 @@ mod tests {
 
     #[test]
     fn an_unknown_bench_is_told() {
-        let error = run(&["none".to_owned()], false).unwrap_err().to_string();
+        let only = vec!["none".to_owned()];
+        let benches = Benches { write: false, only, profile_binary: None, one: None };
+        let error = run(&benches).unwrap_err().to_string();
         assert!(error.contains("\"none\"") && error.contains("tensorboard"), "{error}");
     }
 }

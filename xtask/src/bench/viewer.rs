@@ -88,7 +88,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             say(&format!("  {name:32} not told"));
             continue;
         };
-        judge(name, value, if *more { Good::AtLeast } else { Good::AtMost }, *goal);
+        let name = format!("{} million events, {name}", options.size);
+        judge(&name, value, if *more { Good::AtLeast } else { Good::AtMost }, *goal);
     }
     Ok(())
 }
