@@ -7,7 +7,8 @@ export default defineConfig({
     environment: "node",
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // A browser that draws in software and its server take about a processor.
-    maxWorkers: 2,
+    fileParallelism: false,
+    // A busy machine takes its time to draw.
+    expect: { poll: { timeout: 15_000 } },
   },
 });

@@ -130,6 +130,8 @@ export async function begin(api: DockviewApi, named: string | null) {
   void refresh();
   if (named && !BUILTIN[named]) await load(named);
   else if (named) useWorkspace.setState({ name: named });
+  if (wished) show(wished);
+  wished = null;
 }
 
 export async function refresh() {
@@ -191,10 +193,16 @@ export async function remove(name: string) {
   await refresh();
 }
 
+/** A widget that was asked for before there was a place for it. */
+let wished: string | null = null;
+
 /** Shows a widget: the one that stands, else a new one beside what is active. */
 export function show(id: string) {
   const { api } = useWorkspace.getState();
-  if (!api) return;
+  if (!api) {
+    wished = id;
+    return;
+  }
   const standing = api.getPanel(id);
   if (standing) {
     standing.api.setActive();
