@@ -39,9 +39,13 @@ export function drawBackdrop(list: DisplayList, frame: Frame, ticks: readonly Ti
 /** Share of the colour of a band that warns: it must not hide what it is about. */
 const TINT = 0.14;
 
+/** Moments in view up to which each is a line through all rows; more are marks at the upper edge. */
+const LINES = 24;
+
 function drawWarnings(list: DisplayList, frame: Frame, top: number, bottom: number): void {
   const { theme, window, width } = frame;
   const high = Math.max(2, Math.round(3 * frame.scale));
+  const moments = frame.warnings.filter(({ from, to }) => to === from && from >= window.from && from <= window.to).length;
   for (const { from, to, kind } of frame.warnings) {
     const x0 = Math.round(xOf(window, width, from));
     const x1 = Math.max(Math.round(xOf(window, width, to)), x0 + Math.max(1, Math.round(frame.scale)));
@@ -49,7 +53,7 @@ function drawWarnings(list: DisplayList, frame: Frame, top: number, bottom: numb
     const colour = pack(parse(COLOURS[kind][theme.shade === "dark" ? 0 : 1]));
     const [left, right] = [Math.max(x0, 0), Math.min(x1, width)];
     // A moment is a line; a stretch is a tint with a strong upper edge.
-    list.rect(left, top, right, bottom, mix(theme.background, colour, to > from ? TINT : 0.6));
+    if (to > from || moments <= LINES) list.rect(left, top, right, bottom, mix(theme.background, colour, to > from ? TINT : 0.6));
     list.rect(left, top, right, Math.min(top + high, bottom), mix(theme.background, colour, 0.8));
   }
 }
