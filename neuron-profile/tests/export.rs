@@ -111,6 +111,38 @@ fn runs_and_flows_are_read_by_perfetto() {
     assert_eq!(std::fs::read_dir(data.join("profiles")).unwrap().count(), ids.len());
 }
 
+/// Ctrl-C at any moment leaves neither a part of a trace nor what it was made of.
+#[test]
+fn an_interrupted_trace_leaves_nothing() {
+    use std::os::unix::process::ExitStatusExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let (for_now, traces) = (dir.path().join("now"), dir.path().join("traces"));
+    std::fs::create_dir(&for_now).unwrap();
+    let mut interrupted = 0;
+    for wait in [50, 150, 400, 800, 1500] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_neuron-profile"));
+        command.args(["view", "--output-format", "perfetto", "-d"]).arg(fixture("inspect"));
+        command.arg("--output-file").arg(&traces).env("TMPDIR", &for_now);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(wait));
+        let pid = rustix::process::Pid::from_child(&child);
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::INT);
+        let status = child.wait().unwrap();
+        interrupted += i32::from(status.signal() == Some(2));
+        assert!(status.success() || status.code().is_none(), "{status}");
+        // The first wait may end before there was anything to catch.
+        if wait > 50 {
+            assert_eq!(std::fs::read_dir(&for_now).unwrap().count(), 0, "after {wait} ms");
+        }
+        for file in std::fs::read_dir(&traces).into_iter().flatten() {
+            let path = file.unwrap().path();
+            assert_eq!(path.extension().unwrap(), "pftrace", "{path:?}");
+        }
+    }
+    assert!(interrupted > 0);
+}
+
 /// Perfetto's own classes, Python's readers of JSON and CSV.
 #[test]
 fn other_programs_read_them() {
