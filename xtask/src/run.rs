@@ -7,13 +7,21 @@ use std::ffi::{OsStr, OsString};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::LazyLock;
 
 use anyhow::{Context as _, Result, bail};
 
-/// The root of the workspace.
+/// The root of the workspace. Cargo names it anew to each program that it runs: two clones that share a target
+/// directory share this program too, and what it was built with names the other one.
 pub(crate) fn root() -> &'static Path {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here)
+    static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let told = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        // A program of the workspace that runs xtask by hand has the variable of another package.
+        let ours = told.filter(|dir| dir.file_name() == Some(OsStr::new("xtask")));
+        let here = ours.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
+        here.parent().map_or_else(|| here.clone(), Path::to_path_buf)
+    });
+    &ROOT
 }
 
 /// Cargo's target directory, which a variable or a configuration may have moved.

@@ -108,6 +108,8 @@ describe("runs of the original", () => {
     // The middle of the row of StepMarker, which is nearly as long as the trace.
     const row = tab.frame.locator('.tl-label[data-row^="trace:Process /host:CPU/python#24"]');
     const plot = tab.frame.locator(".tl-plot");
+    // Rows are named before their slices are there, and a click on nothing selects nothing.
+    await tab.frame.locator(".tl-plot[aria-busy=false]").waitFor();
     const [at, area] = [await row.boundingBox(), await plot.boundingBox()];
     if (!at || !area) throw new Error("the row is not there");
     await tab.page.mouse.click(area.x + area.width / 2, at.y + at.height / 2);

@@ -202,22 +202,24 @@ export function DataTable<T>(props: Props<T>) {
         <div className="toolbar">
           {props.filterable !== false && <TextField label={`Filter ${name}`} placeholder="Filter" search value={filter} onChange={setFilter} />}
           {props.tools}
-          <span className="spring" />
-          <span className="dim count">{rows.length > 0 ? `${shown.length.toLocaleString("en-US")} rows` : ""}</span>
-          {isTree && (
-            <>
-              <IconButton icon="plus" label="Expand all" onClick={() => table.toggleAllRowsExpanded(true)} />
-              <IconButton icon="minus" label="Collapse all" onClick={() => table.toggleAllRowsExpanded(false)} />
-            </>
-          )}
-          <Choices
-            label="Columns"
-            icon="gear"
-            options={columns.map((column) => ({ id: column.id, text: column.title }))}
-            chosen={(id) => table.getColumn(id)?.getIsVisible() ?? true}
-            onToggle={(id, on) => table.getColumn(id)?.toggleVisibility(on)}
-          />
-          <IconButton icon="download" label={`Save ${name} as CSV`} onClick={save} />
+          {/* One piece, as wide with two rows as with a thousand: nothing moves under the pointer when rows come. */}
+          <span className="table-end">
+            <span className="dim count">{rows.length > 0 ? `${shown.length.toLocaleString("en-US")} rows` : ""}</span>
+            {isTree && (
+              <>
+                <IconButton icon="plus" label="Expand all" onClick={() => table.toggleAllRowsExpanded(true)} />
+                <IconButton icon="minus" label="Collapse all" onClick={() => table.toggleAllRowsExpanded(false)} />
+              </>
+            )}
+            <Choices
+              label="Columns"
+              icon="gear"
+              options={columns.map((column) => ({ id: column.id, text: column.title }))}
+              chosen={(id) => table.getColumn(id)?.getIsVisible() ?? true}
+              onToggle={(id, on) => table.getColumn(id)?.toggleVisibility(on)}
+            />
+            <IconButton icon="download" label={`Save ${name} as CSV`} onClick={save} />
+          </span>
         </div>
       )}
       <div

@@ -1,6 +1,6 @@
 // The plot as a component: hosts the stage, and hands pointer, wheel and keys to it.
 
-import { type PointerEvent, type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from "react";
+import { type PointerEvent, type KeyboardEvent, type MouseEvent, type RefObject, useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import { act, run, turn } from "./actions";
 import { Annotations } from "./annotations";
@@ -155,9 +155,17 @@ export function Plot({ subject }: { subject: Subject }) {
         onDoubleClick={fit}
         onContextMenu={menu}
       />
+      {stage && <Busy stage={stage} of={plot} />}
       {stage && <Said stage={stage} />}
     </div>
   );
+}
+
+/** Says of the plot whether what it shows is still being loaded. */
+function Busy({ stage, of }: { stage: Stage; of: RefObject<HTMLDivElement | null> }) {
+  const settled = useStore(stage.ui, (ui) => ui.settled);
+  useEffect(() => of.current?.setAttribute("aria-busy", String(!settled)), [settled, of]);
+  return null;
 }
 
 function Said({ stage }: { stage: Stage }) {
