@@ -129,6 +129,7 @@ fn parts_of_a_trace_are_left_out_of_json() {
         ("--ignore-dma-trace", "dma"),
         ("--ignore-instruction-trace", "instruction"),
         ("--ignore-event-trace", "semaphore_update"),
+        ("--ignore-instruction-hierarchy", "layer_summary"),
     ] {
         let part = written(&[flag]);
         assert!(!whole[table].as_array().unwrap().is_empty());

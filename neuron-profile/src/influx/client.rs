@@ -6,6 +6,9 @@ use std::time::Duration;
 use serde::Deserialize;
 use ureq::Agent;
 use ureq::http::{Response, header};
+use ureq::tls::TlsConfig;
+
+use super::tls;
 
 /// Longest answer that is kept of anything but a query.
 const LIMIT: u64 = 16 << 20;
@@ -40,8 +43,21 @@ struct Said {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Trouble {
     /// Not an address that is served.
-    #[error("--db-endpoint {0:?}: give http://HOST:PORT; https is not built in")]
+    #[error("--db-endpoint {0:?}: give http://HOST:PORT or https://HOST:PORT")]
     Address(String),
+    /// There is nobody to vouch for anybody.
+    #[error("no certificates to trust for https: {0}")]
+    Authorities(String),
+    /// Nobody vouches for the one who answers.
+    #[error(
+        "cannot trust InfluxDB at {url}: {reason}; name the file of its authority in SSL_CERT_FILE"
+    )]
+    Untrusted {
+        /// Whom was asked.
+        url: String,
+        /// What is wrong with the certificate.
+        reason: String,
+    },
     /// Nobody answers, or the connection broke.
     #[error(
         "cannot reach InfluxDB at {url}: {reason}; try executing \"systemctl start influxdb\", or \
@@ -121,12 +137,16 @@ pub(super) fn encoded(text: &str) -> String {
     out
 }
 
+/// What kind of address it is, and the rest of it.
+fn parts(endpoint: &str) -> Option<(&'static str, &str)> {
+    ["http://", "https://"].into_iter().find_map(|kind| Some((kind, endpoint.strip_prefix(kind)?)))
+}
+
 fn checked(endpoint: &str) -> Result<String, Trouble> {
-    let rest = endpoint.strip_prefix("http://").map(|rest| rest.trim_end_matches('/'));
-    let plain = |rest: &&str| !rest.is_empty() && !rest.contains(['?', '#', '@', ' ']);
-    match rest.filter(plain) {
-        Some(rest) => Ok(format!("http://{rest}")),
-        None => Err(Trouble::Address(endpoint.to_owned())),
+    let plain = |rest: &str| !rest.is_empty() && !rest.contains(['?', '#', '@', ' ']);
+    match parts(endpoint).map(|(kind, rest)| (kind, rest.trim_end_matches('/'))) {
+        Some((kind, rest)) if plain(rest) => Ok(format!("{kind}{rest}")),
+        _ => Err(Trouble::Address(endpoint.to_owned())),
     }
 }
 
@@ -139,9 +159,12 @@ impl Client {
     pub(super) fn open(endpoint: &str, token: String, org: Option<&str>) -> Result<Self, Trouble> {
         let endpoint = checked(endpoint)?;
         // no proxy reaches what is on this machine
-        let local = ["localhost", "127.", "[::1]"];
-        let local = local.iter().any(|host| endpoint.starts_with(&format!("http://{host}")));
+        let host = parts(&endpoint).map_or("", |(_, rest)| rest);
+        let local = ["localhost", "127.", "[::1]"].iter().any(|name| host.starts_with(name));
+        let tls =
+            if endpoint.starts_with("https:") { tls::trusted()? } else { TlsConfig::default() };
         let config = Agent::config_builder()
+            .tls_config(tls)
             .proxy(if local { None } else { ureq::Proxy::try_from_env() })
             .timeout_connect(Some(CONNECT))
             .timeout_global(Some(WRITE))
@@ -193,6 +216,10 @@ impl Client {
     }
 
     fn broken(&self, error: &ureq::Error) -> Trouble {
+        let url = self.endpoint.clone();
+        if let Some(reason) = tls::distrust(error) {
+            return Trouble::Untrusted { url, reason };
+        }
         let reason = match error {
             ureq::Error::Io(error) => {
                 let text = error.to_string();
@@ -200,7 +227,7 @@ impl Client {
             }
             other => other.to_string(),
         };
-        Trouble::Unreachable { url: self.endpoint.clone(), reason }
+        Trouble::Unreachable { url, reason }
     }
 
     fn url(&self, path: &str) -> String {
@@ -340,9 +367,10 @@ mod tests {
     fn addresses() {
         assert_eq!(checked("http://localhost:8086/").unwrap(), "http://localhost:8086");
         assert_eq!(checked("http://h:1/influx").unwrap(), "http://h:1/influx");
-        for bad in ["localhost:8086", "https://h:8086", "http://", "http://a b", "http://u@h"] {
+        assert_eq!(checked("https://h:8086//").unwrap(), "https://h:8086");
+        for bad in ["localhost:8086", "ftp://h:8086", "https://", "http://a b", "http://u@h"] {
             let told = checked(bad).unwrap_err().to_string();
-            assert!(told.contains("give http://HOST:PORT"), "{told}");
+            assert!(told.contains("give http://HOST:PORT or https://HOST:PORT"), "{told}");
         }
         assert_eq!(encoded("a b&c/é_-.~"), "a%20b%26c%2F%C3%A9_-.~");
     }

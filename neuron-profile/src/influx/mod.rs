@@ -30,6 +30,7 @@ mod line;
 mod patience;
 mod points;
 mod receive;
+mod tls;
 mod token;
 mod upload;
 

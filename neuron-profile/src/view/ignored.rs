@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use anyhow::bail;
 use profile_engine::system::SystemRow;
 
-use crate::export::rows::Rows;
+use crate::export::Profile;
 
 /// Parts that are left out of json.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -22,11 +22,16 @@ pub(super) struct Ignored {
     /// Leave changes of semaphores and faults out of json
     #[arg(long)]
     ignore_event_trace: bool,
+
+    /// Leave the sums of layers out of json
+    #[arg(long)]
+    ignore_instruction_hierarchy: bool,
 }
 
 impl Ignored {
     /// Metrics stay those of the whole trace.
-    pub(super) fn leave_out(&self, rows: &mut Rows) {
+    pub(super) fn leave_out<S: ?Sized>(&self, profile: &mut Profile<'_, S>) {
+        let rows = &mut profile.rows;
         if self.ignore_dma_trace {
             rows.packets.clear();
         }
@@ -36,6 +41,9 @@ impl Ignored {
         if self.ignore_event_trace {
             rows.updates.clear();
             rows.notices.clear();
+        }
+        if self.ignore_instruction_hierarchy {
+            profile.outcome.totals.layers.clear();
         }
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn tables(
     let parts = Parts { usage: !args.without_usage()? };
     let mut profile = Profile::read(&neff, &trace.file, execution(args)?, parts, &mut report)
         .with_context(|| trace.name.clone())?;
-    args.ignored.leave_out(&mut profile.rows);
+    args.ignored.leave_out(&mut profile);
     let own = args.display_name.clone().unwrap_or_else(|| stem(&trace.name));
     let names = Names { profile: own, trace: trace.name.clone() };
     let pretty = args.json_pretty_print;

@@ -14,6 +14,7 @@ mod http;
 mod influx1;
 mod lines;
 mod real;
+mod secured;
 #[path = "../support/stored.rs"]
 mod stored;
 mod troubles;

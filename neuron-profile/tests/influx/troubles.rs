@@ -168,8 +168,8 @@ fn organisations_and_addresses() {
     let text = told(&mut list(&["--db-endpoint", &url]));
     assert!(text.contains("sees no organisation"), "{text}");
 
-    let text = told(&mut list(&["--db-endpoint", "https://localhost:8086"]));
-    assert!(text.contains("https is not built in"), "{text}");
+    let text = told(&mut list(&["--db-endpoint", "ftp://localhost:8086"]));
+    assert!(text.contains("give http://HOST:PORT or https://HOST:PORT"), "{text}");
     let nobody = format!("http://127.0.0.1:{}", crate::http::free_port());
     let text = told(&mut list(&["--db-endpoint", &nobody]));
     assert!(

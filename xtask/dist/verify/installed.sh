@@ -60,7 +60,7 @@ for page in /usr/share/man/man1/neuron-*.gz; do
 done
 rm -f /tmp/page
 echo "ok: $pages man pages were rendered"
-holds 'man finds the pages' man -w neuron-monitor-prometheus.py
+holds 'each program has its page' sh -c 'for f in /usr/bin/neuron-*; do man -w "${f##*/}" || exit 1; done'
 
 holds 'our libnrt is installed' $install /packages/neuron-tools-libnrt-sim.deb
 holds 'the loader does not see it' sh -c 'ldconfig; ! ldconfig -p | grep -q libnrt'
