@@ -124,21 +124,88 @@ fn an_exported_run_is_served_with_the_figures_of_a_query() {
     assert_eq!(lanes[1]["name"], "Compute Busy");
 }
 
+/// Copies captures into a run, and gives its directory.
+fn copied(logdir: &Path, names: &[&str]) -> PathBuf {
+    let run = logdir.join("a/b");
+    std::fs::create_dir_all(&run).unwrap();
+    for name in names {
+        for end in ["neff", "ntff"] {
+            let file = format!("{name}.{end}");
+            std::fs::copy(fixture(&file), run.join(file)).unwrap();
+        }
+    }
+    run
+}
+
 #[test]
 fn a_run_of_files_alone_is_ingested() {
     let dir = tempfile::tempdir().unwrap();
-    let run = dir.path().join("logs/a/b");
-    std::fs::create_dir_all(&run).unwrap();
-    for end in ["neff", "ntff"] {
-        std::fs::copy(fixture(&format!("attn-tkg.{end}")), run.join(format!("x.{end}"))).unwrap();
-    }
+    copied(&dir.path().join("logs"), &["attn-tkg"]);
     let board = Board::start(dir.path(), &dir.path().join("logs"));
     let key = board.run();
     let shown = board.made(&key, "device");
-    assert_eq!((&shown["state"], &shown["profiles"][0]["name"]), (&"ready".into(), &"x".into()));
-    assert!(
-        board.json(&format!("runs/{key}/operators?of=framework"))["total_time"].as_u64() > Some(0)
+    assert_eq!(
+        (&shown["state"], &shown["profiles"][0]["name"]),
+        (&"ready".into(), &"attn-tkg".into())
     );
+    let id = shown["profiles"][0]["id"].as_str().unwrap();
+    assert_eq!(board.json(&format!("profiles/{id}"))["display_name"], "attn-tkg");
+}
+
+#[test]
+fn operators_of_files_alone_are_those_of_the_store_and_nothing_is_stored() {
+    let dir = tempfile::tempdir().unwrap();
+    let names = ["attn-tkg", "attn-fused-fp32-512", "moe-dge"];
+    copied(&dir.path().join("raw"), &names);
+    let raw = Board::start(dir.path(), &dir.path().join("raw"));
+    let key = raw.run();
+    for tool in ["operator-framework", "operator-hlo"] {
+        let shown = raw.made(&key, tool);
+        assert_eq!(shown["state"], "ready", "{shown}");
+        assert_eq!(shown["profiles"].as_array().unwrap().len(), names.len());
+    }
+    assert!(!dir.path().join("cache/profiles").exists(), "a pass stores nothing");
+    let mut operators = 0;
+    for name in names {
+        let other = tempfile::tempdir().unwrap();
+        let (neff, ntff) = (fixture(&format!("{name}.neff")), fixture(&format!("{name}.ntff")));
+        store_files(other.path(), &neff, &ntff, &["--display-name", name]);
+        let logdir = other.path().join("logs");
+        said(
+            other.path(),
+            &["export", name, "--format", "tensorboard", "-o", logdir.to_str().unwrap()],
+        );
+        let stored = Board::start(other.path(), &logdir);
+        let its = stored.run();
+        for of in ["framework", "hlo"] {
+            let shown = stored.made(&its, &format!("operator-{of}"));
+            let id = shown["profiles"][0]["id"].as_str().unwrap();
+            let whole = stored.json(&format!("runs/{its}/operators?of={of}"));
+            // The id is that of the files' content on both ways.
+            let own = raw.json(&format!("runs/{key}/operators?of={of}&profile={id}"));
+            assert_eq!(own, whole, "{name} {of}");
+            operators += whole["ops"].as_array().unwrap().len();
+            assert!(whole["total_time"].as_u64() > Some(0), "{name} {of}");
+        }
+    }
+    assert!(operators > 12, "{operators}");
+    // All of them are one table where none is asked for by itself.
+    let all = raw.json(&format!("runs/{key}/operators?of=hlo"));
+    assert!(all["ops"].as_array().unwrap().len() > 3);
+}
+
+#[test]
+fn a_trace_that_cannot_be_read_is_told_for_operators_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = copied(&dir.path().join("logs"), &["attn-tkg"]);
+    let trace = run.join("attn-tkg.ntff");
+    let bytes = std::fs::read(&trace).unwrap();
+    std::fs::write(&trace, &bytes[..bytes.len().min(100)]).unwrap();
+    let board = Board::start(dir.path(), &dir.path().join("logs"));
+    let shown = board.made(&board.run(), "operator-hlo");
+    assert_eq!(shown["state"], "failed", "{shown}");
+    let error = shown["error"].as_str().unwrap();
+    assert!(error.contains("attn-tkg.ntff") || error.contains("no device"), "{error}");
 }
 
 #[test]

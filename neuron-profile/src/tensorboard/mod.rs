@@ -5,7 +5,8 @@
 //!
 //! * [`runs`] finds runs below a log directory, `watch` knows when to look again,
 //!   [`files`] opens what is in them;
-//! * [`ops`] is the operator table, of the original's files or of a profile;
+//! * [`ops`] is the operator table, of the original's files or of a profile, `times`
+//!   that of a trace that is not stored;
 //! * [`trace`] reads and writes timelines in the Trace Event Format, [`operators`]
 //!   derives the one of a profile with [`sweep`];
 //! * [`prepare`] makes in the background what takes longer than an answer;
@@ -20,6 +21,7 @@ pub mod ops;
 pub mod prepare;
 pub mod runs;
 pub mod sweep;
+pub(crate) mod times;
 pub mod trace;
 mod watch;
 pub mod write;

@@ -212,37 +212,44 @@ impl Ops {
                 profile.lanes().get(*lane).is_some_and(|lane| lane.kind == LaneKind::Engine)
             })
             .collect();
-        let mut out = Self { schema: one(), unit: ns(), ..Self::default() };
         let total = profile.manifest().total_ns;
         if lanes.is_empty() || total == 0 {
-            return Ok(out);
+            return Ok(Self { schema: one(), unit: ns(), ..Self::default() });
         }
         let device = device(profile)?;
-        let mut sums: BTreeMap<(u32, &str), Sum<'_>> = BTreeMap::new();
         let all = profile.kinds();
-        for lane in profile.selection(0, total + 1, &lanes)? {
-            let Some(core) = profile.lanes().get(lane.lane).map(|lane| lane.core) else { continue };
-            for sum in lane.names {
+        let selected = profile.selection(0, total + 1, &lanes)?;
+        let rows = selected.iter().flat_map(|lane| {
+            let core = profile.lanes().get(lane.lane).map(|lane| lane.core);
+            lane.names.iter().filter_map(move |sum| {
                 let kind = all.kind(sum.name);
                 if kind.is_some_and(|kind| kind.waits) {
-                    continue;
+                    return None;
                 }
                 let text = |place: Option<u32>| all.text(place.unwrap_or(NONE));
-                let layer = text(kind.map(|kind| kind.layer));
-                let hlo = text(kind.map(|kind| kind.operator));
-                let path = path(layer, hlo);
-                let (name, instance) = match of {
-                    Of::Framework => (framework(path).and_then(word), path),
-                    Of::Hlo => (hlo.and_then(word), hlo),
-                };
-                let row = sums.entry((core, name.unwrap_or(NO_OPERATOR))).or_default();
-                row.time = row.time.saturating_add(sum.time);
-                row.instances.extend(instance.filter(|_| name.is_some()));
-                if let (Of::Hlo, Some(hlo), Some(layer)) =
-                    (of, hlo, layer.filter(|l| *l != UNKNOWN))
-                {
-                    row.members.entry(hlo).or_default().insert(layer);
-                }
+                let (layer, hlo) =
+                    (text(kind.map(|kind| kind.layer)), text(kind.map(|kind| kind.operator)));
+                Some(Ran { core: core?, layer, hlo, time: sum.time })
+            })
+        });
+        Ok(Self::summed(rows, of, device))
+    }
+
+    /// The operators of instructions that ran on a device, waits left out.
+    pub(super) fn summed<'t>(rows: impl Iterator<Item = Ran<'t>>, of: Of, device: u64) -> Self {
+        let mut out = Self { schema: one(), unit: ns(), ..Self::default() };
+        let mut sums: BTreeMap<(u32, &str), Sum<'_>> = BTreeMap::new();
+        for Ran { core, layer, hlo, time } in rows {
+            let path = path(layer, hlo);
+            let (name, instance) = match of {
+                Of::Framework => (framework(path).and_then(word), path),
+                Of::Hlo => (hlo.and_then(word), hlo),
+            };
+            let row = sums.entry((core, name.unwrap_or(NO_OPERATOR))).or_default();
+            row.time = row.time.saturating_add(time);
+            row.instances.extend(instance.filter(|_| name.is_some()));
+            if let (Of::Hlo, Some(hlo), Some(layer)) = (of, hlo, layer.filter(|l| *l != UNKNOWN)) {
+                row.members.entry(hlo).or_default().insert(layer);
             }
         }
         out.ops = sums
@@ -256,7 +263,38 @@ impl Ops {
                 fused: sum.fused(),
             })
             .collect();
-        Ok(out.settled())
+        out.settled()
+    }
+}
+
+/// Instructions that ran on a core, with what they belong to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ran<'t> {
+    pub(super) core: u32,
+    pub(super) layer: Option<&'t str>,
+    pub(super) hlo: Option<&'t str>,
+    /// ns, all of them together.
+    pub(super) time: u64,
+}
+
+/// Both tables of a profile.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Tables {
+    /// Its name, for people.
+    pub name: String,
+    /// Operators of the framework.
+    pub framework: Ops,
+    /// Operators of the compiler's graph.
+    pub hlo: Ops,
+}
+
+impl Tables {
+    /// One of them.
+    pub const fn of(&self, of: Of) -> &Ops {
+        match of {
+            Of::Framework => &self.framework,
+            Of::Hlo => &self.hlo,
+        }
     }
 }
 

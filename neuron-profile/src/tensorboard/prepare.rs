@@ -4,7 +4,7 @@
 //! Traces are read by another process of this program: whatever is in them, the
 //! server goes on.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -18,6 +18,8 @@ use profile_store::disk::is_id;
 use profile_store::{Error, Labels, Profile, Settings, Store, Timeline, ingest_timeline};
 use sha2::{Digest as _, Sha256};
 
+use super::files::OPERATORS;
+use super::ops::Tables;
 use super::runs::{File, Found, Kept, Run, look};
 use super::watch::Watch;
 use super::{host, operators, trace};
@@ -39,6 +41,8 @@ const DERIVED: u32 = 1;
 /// What is made of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Part {
+    /// Operator tables of traces that are not stored: one pass over each.
+    Tables,
     /// Profiles of devices, and of whole runs.
     Profiles,
     /// The operator timeline.
@@ -71,6 +75,9 @@ pub enum State {
 
 type Key = (String, u64, Part);
 
+/// Operator tables by the profile's id.
+type ById = BTreeMap<String, Tables>;
+
 /// The last look at the log directory.
 #[derive(Debug, Default)]
 struct Seen {
@@ -88,6 +95,8 @@ pub struct Board {
     /// Roots of the stores of profiles that were shown.
     known: Mutex<HashMap<String, PathBuf>>,
     states: Mutex<HashMap<Key, State>>,
+    /// Operator tables of runs, by key and stamp.
+    tables: Mutex<HashMap<(String, u64), Arc<ById>>>,
     queue: Mutex<Sender<(Run, Wanted)>>,
     child: Mutex<Option<Child>>,
     stop: AtomicBool,
@@ -107,6 +116,7 @@ impl Board {
             seen: Mutex::default(),
             known: Mutex::default(),
             states: Mutex::default(),
+            tables: Mutex::default(),
             queue: Mutex::new(queue),
             child: Mutex::default(),
             stop: AtomicBool::new(false),
@@ -167,6 +177,8 @@ impl Board {
         if part == Part::Profiles && own.is_some() {
             return State::Ready(Vec::new());
         }
+        let table = matches!(file, Some(File::Framework | File::Hlo));
+        let part = if table && run.kept.is_empty() && run.traces { Part::Tables } else { part };
         let key = (run.key.clone(), run.stamp, part);
         let mut states = held(&self.states);
         if let Some(state) = states.get(&key) {
@@ -216,6 +228,7 @@ impl Board {
 
     fn make(&self, run: &Run, part: Part) -> anyhow::Result<Vec<Shown>> {
         match part {
+            Part::Tables => self.make_tables(run),
             Part::Profiles => self.profiles(run),
             Part::Trace => match run.files.get(&File::Trace) {
                 Some(path) => Ok(vec![self.of_file(run, path)?]),
@@ -277,39 +290,83 @@ impl Board {
         Ok(all)
     }
 
+    /// The operator tables of a run that is not stored, once they are made.
+    pub fn tables(&self, run: &Run) -> Option<Arc<ById>> {
+        held(&self.tables).get(&(run.key.clone(), run.stamp)).cloned()
+    }
+
+    /// Makes them; gives the profiles that they are of, which are not stored.
+    fn make_tables(&self, run: &Run) -> anyhow::Result<Vec<Shown>> {
+        let said = self.child(&run.dir, OPERATORS, |command| {
+            command.args(["view", "--output-format", "operators"]);
+        })?;
+        let made: ById = match said {
+            Ok(said) => serde_json::from_str(&said).context("the operators are cut")?,
+            Err(reason) => bail!(reason),
+        };
+        let shown = made.iter().map(|(id, tables)| {
+            let (id, name) = (id.clone(), tables.name.clone());
+            Shown { id, name, system: false }
+        });
+        let shown = shown.collect();
+        let mut all = held(&self.tables);
+        all.retain(|(key, _), _| *key != run.key);
+        all.insert((run.key.clone(), run.stamp), Arc::new(made));
+        Ok(shown)
+    }
+
     /// Stores what is in a directory; gives the ids.
     fn ingest(&self, dir: &Path) -> anyhow::Result<Vec<String>> {
+        let said = self.child(dir, SAID, |command| {
+            command.args(["view", "--ingest-only", "--data-path"]).arg(self.cache.root());
+        })?;
+        let between = |line: &str| line.split('"').nth(1).filter(|id| is_id(id)).map(str::to_owned);
+        let ids: Vec<String> =
+            said.iter().flat_map(|said| said.lines()).filter_map(between).collect();
+        match said {
+            Err(reason) => bail!(reason),
+            Ok(_) if ids.is_empty() => bail!("the ingest said nothing"),
+            Ok(_) => Ok(ids),
+        }
+    }
+
+    /// Runs this program on a directory. What it said, at most so many bytes; or,
+    /// where it said nothing, why.
+    fn child(
+        &self,
+        dir: &Path,
+        most: u64,
+        told: impl FnOnce(&mut Command),
+    ) -> anyhow::Result<Result<String, String>> {
         let program = std::env::current_exe().context("cannot find this program")?;
         let mut command = Command::new(program);
-        command.args(["view", "--ingest-only", "--data-path"]).arg(self.cache.root());
+        told(&mut command);
         command.arg("-d").arg(dir).env_remove("NEURON_PROFILE_DATA");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().context("cannot start an ingest")?;
         let (out, err) = (child.stdout.take(), child.stderr.take());
         *held(&self.child) = Some(child);
-        let read = |pipe: Option<Box<dyn std::io::Read + Send>>| {
+        let read = |pipe: Option<Box<dyn std::io::Read + Send>>, most: u64| {
             let mut text = Vec::new();
             if let Some(mut pipe) = pipe {
                 // What could be read is used; the rest must not fill the pipe.
-                let _ = (&mut pipe).take(SAID).read_to_end(&mut text);
+                let _ = (&mut pipe).take(most).read_to_end(&mut text);
                 let _ = std::io::copy(&mut pipe, &mut std::io::sink());
             }
             String::from_utf8_lossy(&text).into_owned()
         };
         let (said, told) = std::thread::scope(|scope| {
-            let told = scope.spawn(|| read(err.map(|pipe| Box::new(pipe) as _)));
-            let said = read(out.map(|pipe| Box::new(pipe) as _));
+            let told = scope.spawn(|| read(err.map(|pipe| Box::new(pipe) as _), SAID));
+            let said = read(out.map(|pipe| Box::new(pipe) as _), most);
             (said, told.join().unwrap_or_default())
         });
         let ended = held(&self.child).take();
         let status = ended.context("the ingest was taken away")?.wait()?;
-        let between = |line: &str| line.split('"').nth(1).filter(|id| is_id(id)).map(str::to_owned);
-        let ids: Vec<String> = said.lines().filter_map(between).collect();
-        if ids.is_empty() {
-            let last = told.lines().last().unwrap_or("the ingest said nothing");
-            bail!("{} ({status})", last.trim_start_matches("neuron-profile: "));
+        if said.is_empty() {
+            let last = told.lines().last().unwrap_or("the reading of its traces said nothing");
+            return Ok(Err(format!("{} ({status})", last.trim_start_matches("neuron-profile: "))));
         }
-        Ok(ids)
+        Ok(Ok(said))
     }
 
     /// A timeline of a file.

@@ -15,6 +15,7 @@ mod stored;
 mod system;
 mod system_json;
 
+use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -152,6 +153,9 @@ enum Format {
     SummaryText,
     /// Metrics on one line, by the profile's id
     SummaryJson,
+    /// Operator tables by the profile's id, for `neuron-profile tensorboard`
+    #[value(hide = true)]
+    Operators,
 }
 
 impl Args {
@@ -232,6 +236,7 @@ fn shown(args: &Args, ids: &mut Vec<String>, out: &mut dyn Write) -> anyhow::Res
             perfetto::pair(args, pair, &to, out)
         }
         Format::SummaryText | Format::SummaryJson => summaries(args, &[pair], out),
+        Format::Operators => operators(args, &[pair], out),
     }
 }
 
@@ -262,6 +267,24 @@ fn summaries(args: &Args, pairs: &[(&Path, &Path)], out: &mut dyn Write) -> anyh
         serde_json::to_writer(&mut out, &all)?;
         out.write_all(b"\n")?;
     }
+    out.flush()?;
+    Ok(exit)
+}
+
+/// Writes the operator tables of pairs as one object by their ids.
+fn operators(args: &Args, pairs: &[(&Path, &Path)], out: &mut dyn Write) -> anyhow::Result<Exit> {
+    let mut all = BTreeMap::new();
+    let mut exit = Exit::Done;
+    for pair in pairs {
+        let (id, tables, ended) = pair::operators(args, *pair)?;
+        if ended != Exit::Done {
+            exit = ended;
+        }
+        all.insert(id, tables);
+    }
+    let mut out = BufWriter::new(out);
+    serde_json::to_writer(&mut out, &all)?;
+    out.write_all(b"\n")?;
     out.flush()?;
     Ok(exit)
 }
@@ -301,13 +324,14 @@ fn run_folder(
             note(perfetto::folder(args, &found, out)?);
             return Ok(exit);
         }
-        Format::SummaryText | Format::SummaryJson => {
+        Format::SummaryText | Format::SummaryJson | Format::Operators => {
             let pairs: Vec<(&Path, &Path)> =
                 found.pairs.iter().map(|(neff, trace)| (neff.as_path(), trace.as_path())).collect();
             if pairs.is_empty() {
                 bail!("{name}: metrics are of devices, and it has no trace of one");
             }
-            note(summaries(args, &pairs, out)?);
+            let write = if args.format() == Format::Operators { operators } else { summaries };
+            note(write(args, &pairs, out)?);
             return Ok(exit);
         }
     }

@@ -157,7 +157,7 @@ pub(super) fn from_database(args: &Args, out: &mut dyn Write) -> anyhow::Result<
             let all: serde_json::Map<_, _> = all.collect();
             writeln!(out, "{}", serde_json::json!({ id: all }))?;
         }
-        Format::Json | Format::Perfetto => bail!(
+        Format::Json | Format::Perfetto | Format::Operators => bail!(
             "this is made of files or of the store: fetch the profile with --ingest-only, then use \
              neuron-profile export"
         ),

@@ -129,6 +129,12 @@ pub(in crate::serve) async fn operators(
             Making::Failed(error) => Err(Trouble::new(422, error)),
             Making::Ready(mut profiles) => {
                 let wanted = which.profile;
+                if let Some(tables) = board.tables(&run) {
+                    let wanted = tables
+                        .iter()
+                        .filter(|(id, _)| wanted.as_ref().is_none_or(|wanted| wanted == *id));
+                    return Ok(Ops::joined(wanted.map(|(_, tables)| tables.of(of).clone())));
+                }
                 profiles.retain(|one| {
                     !one.system && wanted.as_ref().is_none_or(|wanted| *wanted == one.id)
                 });
