@@ -239,6 +239,7 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l s
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-dma-trace -d 'Leave DMA packets out of json'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-instruction-trace -d 'Leave instructions out of json'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-event-trace -d 'Leave changes of semaphores and faults out of json'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-instruction-hierarchy -d 'Leave the sums of layers out of json'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l show-perfetto-flows -d 'Show what depends on what as arrows'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s V -l version -d 'Print version'
