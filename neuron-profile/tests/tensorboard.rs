@@ -195,6 +195,41 @@ fn operators_of_files_alone_are_those_of_the_store_and_nothing_is_stored() {
 }
 
 #[test]
+fn a_run_that_changes_and_changes_back_has_its_own_operators() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = copied(&dir.path().join("logs"), &["attn-tkg", "moe-dge"]);
+    let board = Board::start(dir.path(), &dir.path().join("logs"));
+    let key = board.run();
+    let (trace, away) = (run.join("attn-tkg.ntff"), dir.path().join("away"));
+    let ask = || board.json(&format!("runs/{key}?tool=operator-hlo"));
+    let profiles = |wanted: usize| {
+        // The log directory is looked at once a second at most.
+        for _ in 0..300 {
+            let made = ask();
+            assert_ne!(made["state"], "failed", "{made}");
+            if made["profiles"].as_array().map(Vec::len) == Some(wanted) {
+                return board.json(&format!("runs/{key}/operators?of=hlo"));
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        panic!("never {wanted} profiles");
+    };
+    let whole = profiles(2);
+    std::fs::rename(&trace, &away).unwrap();
+    assert_ne!(profiles(1), whole);
+    std::fs::rename(&away, &trace).unwrap();
+    assert_eq!(profiles(2), whole);
+    let (status, text) =
+        board.ask("GET", &format!("/api/v1/runs/{key}/operators?of=hlo&profile=n_x"));
+    assert_eq!(status, 404, "{text}");
+    // A trace that is damaged hides no other.
+    let mut bytes = std::fs::read(&trace).unwrap();
+    bytes[300..1200].fill(0xff);
+    std::fs::write(&trace, bytes).unwrap();
+    profiles(1);
+}
+
+#[test]
 fn a_trace_that_cannot_be_read_is_told_for_operators_too() {
     let dir = tempfile::tempdir().unwrap();
     let run = copied(&dir.path().join("logs"), &["attn-tkg"]);

@@ -1,6 +1,7 @@
 //! Requests and what answers mean.
 
 use std::io::Read;
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -146,7 +147,11 @@ fn checked(endpoint: &str) -> Result<String, Trouble> {
     let plain = |rest: &str| !rest.is_empty() && !rest.contains(['?', '#', '@', ' ']);
     match parts(endpoint).map(|(kind, rest)| (kind, rest.trim_end_matches('/'))) {
         Some((kind, rest)) if plain(rest) => Ok(format!("{kind}{rest}")),
-        _ => Err(Trouble::Address(endpoint.to_owned())),
+        // What stands before an @ may be a password.
+        _ => Err(Trouble::Address(match endpoint.rsplit_once('@') {
+            Some((_, host)) => format!("...@{host}"),
+            None => endpoint.to_owned(),
+        })),
     }
 }
 
@@ -160,7 +165,9 @@ impl Client {
         let endpoint = checked(endpoint)?;
         // no proxy reaches what is on this machine
         let host = parts(&endpoint).map_or("", |(_, rest)| rest);
-        let local = ["localhost", "127.", "[::1]"].iter().any(|name| host.starts_with(name));
+        let name = host.split([':', '/']).next().unwrap_or_default();
+        let loopback = name.parse().is_ok_and(|address: Ipv4Addr| address.is_loopback());
+        let local = name == "localhost" || loopback || host.starts_with("[::1]");
         let tls =
             if endpoint.starts_with("https:") { tls::trusted()? } else { TlsConfig::default() };
         let config = Agent::config_builder()
@@ -372,6 +379,8 @@ mod tests {
             let told = checked(bad).unwrap_err().to_string();
             assert!(told.contains("give http://HOST:PORT or https://HOST:PORT"), "{told}");
         }
+        let told = checked("http://bob:secret@h:1").unwrap_err().to_string();
+        assert!(told.contains("...@h:1") && !told.contains("secret"), "{told}");
         assert_eq!(encoded("a b&c/é_-.~"), "a%20b%26c%2F%C3%A9_-.~");
     }
 

@@ -207,11 +207,24 @@ impl Board {
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
+            let key = (run.key.clone(), run.stamp, part);
+            // The run has changed since, or it was made already: nobody waits for it.
+            let waited_for = matches!(held(&self.states).get(&key), Some(State::Working(_)));
+            if !waited_for {
+                continue;
+            }
             let state = match self.make(&run, part) {
                 Ok(shown) => State::Ready(shown),
                 Err(error) => State::Failed(one_line(&error)),
             };
-            held(&self.states).insert((run.key.clone(), run.stamp, part), state);
+            // What was read while files changed is of neither state of the run.
+            let now = look(&self.logdir);
+            let same = now.run(&run.key).is_some_and(|now| now.stamp == run.stamp);
+            let mut states = held(&self.states);
+            match states.get_mut(&key) {
+                Some(place) if same => *place = state,
+                _ => drop(states.remove(&key)),
+            }
         }
     }
 

@@ -275,12 +275,25 @@ fn summaries(args: &Args, pairs: &[(&Path, &Path)], out: &mut dyn Write) -> anyh
 fn operators(args: &Args, pairs: &[(&Path, &Path)], out: &mut dyn Write) -> anyhow::Result<Exit> {
     let mut all = BTreeMap::new();
     let mut exit = Exit::Done;
+    let mut first = None;
     for pair in pairs {
-        let (id, tables, ended) = pair::operators(args, *pair)?;
-        if ended != Exit::Done {
-            exit = ended;
+        match pair::operators(args, *pair) {
+            Ok((id, tables, ended)) => {
+                if ended != Exit::Done {
+                    exit = ended;
+                }
+                all.insert(id, tables);
+            }
+            // One that is damaged hides no other.
+            Err(error) => {
+                output::tell(&pair.1.display().to_string(), [output::one_line(&error)]);
+                exit = Exit::Partial;
+                first = first.or(Some(error));
+            }
         }
-        all.insert(id, tables);
+    }
+    if let Some(error) = first.filter(|_| all.is_empty()) {
+        return Err(error);
     }
     let mut out = BufWriter::new(out);
     serde_json::to_writer(&mut out, &all)?;
