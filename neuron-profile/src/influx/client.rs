@@ -47,7 +47,10 @@ pub(crate) enum Trouble {
     #[error("--db-endpoint {0:?}: give http://HOST:PORT or https://HOST:PORT")]
     Address(String),
     /// There is nobody to vouch for anybody.
-    #[error("no certificates to trust for https: {0}")]
+    #[error(
+        "no certificates to trust for https: {0}; install ca-certificates, or name a file of them \
+         in SSL_CERT_FILE"
+    )]
     Authorities(String),
     /// Nobody vouches for the one who answers.
     #[error(

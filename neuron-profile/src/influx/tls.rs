@@ -15,10 +15,8 @@ use super::client::Trouble;
 pub(super) fn trusted() -> Result<TlsConfig, Trouble> {
     let found = rustls_native_certs::load_native_certs();
     if found.certs.is_empty() {
-        let reason = found.errors.first().map_or_else(
-            || String::from("install ca-certificates, or name a file in SSL_CERT_FILE"),
-            ToString::to_string,
-        );
+        let none = || String::from("there are none here");
+        let reason = found.errors.first().map_or_else(none, ToString::to_string);
         return Err(Trouble::Authorities(reason));
     }
     let roots: Vec<_> =

@@ -275,7 +275,7 @@ fn summaries(args: &Args, pairs: &[(&Path, &Path)], out: &mut dyn Write) -> anyh
 fn operators(args: &Args, pairs: &[(&Path, &Path)], out: &mut dyn Write) -> anyhow::Result<Exit> {
     let mut all = BTreeMap::new();
     let mut exit = Exit::Done;
-    let mut first = None;
+    let mut failed = Vec::new();
     for pair in pairs {
         match pair::operators(args, *pair) {
             Ok((id, tables, ended)) => {
@@ -284,16 +284,16 @@ fn operators(args: &Args, pairs: &[(&Path, &Path)], out: &mut dyn Write) -> anyh
                 }
                 all.insert(id, tables);
             }
-            // One that is damaged hides no other.
-            Err(error) => {
-                output::tell(&pair.1.display().to_string(), [output::one_line(&error)]);
-                exit = Exit::Partial;
-                first = first.or(Some(error));
-            }
+            Err(error) => failed.push(error),
         }
     }
-    if let Some(error) = first.filter(|_| all.is_empty()) {
-        return Err(error);
+    if all.is_empty() && !failed.is_empty() {
+        return Err(failed.swap_remove(0));
+    }
+    // One that is damaged hides no other.
+    if !failed.is_empty() {
+        output::tell("view", failed.iter().map(output::one_line));
+        exit = Exit::Partial;
     }
     let mut out = BufWriter::new(out);
     serde_json::to_writer(&mut out, &all)?;

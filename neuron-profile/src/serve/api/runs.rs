@@ -129,21 +129,15 @@ pub(in crate::serve) async fn operators(
             Making::Failed(error) => Err(Trouble::new(422, error)),
             Making::Ready(mut profiles) => {
                 let wanted = which.profile;
-                if let Some(tables) = board.tables(&run) {
-                    let made = tables.iter();
-                    let own = made.filter(|(id, _)| wanted.as_ref().is_none_or(|w| w == *id));
-                    let own: Vec<Ops> = own.map(|(_, tables)| tables.of(of).clone()).collect();
-                    if let (Some(id), true) = (&wanted, own.is_empty()) {
-                        let told = format!("the run has no profile {id:?}");
-                        return Err(Trouble::new(404, told));
-                    }
-                    return Ok(Ops::joined(own));
-                }
                 profiles.retain(|one| {
                     !one.system && wanted.as_ref().is_none_or(|wanted| *wanted == one.id)
                 });
                 if let (Some(id), true) = (&wanted, profiles.is_empty()) {
                     return Err(Trouble::new(404, format!("the run has no profile {id:?}")));
+                }
+                if let Some(tables) = board.tables(&run) {
+                    let own = profiles.iter().filter_map(|one| tables.get(&one.id));
+                    return Ok(Ops::joined(own.map(|one| one.of(of).clone())));
                 }
                 let tables =
                     profiles.iter().map(|one| Ok(Ops::of(&*opened.profile(&one.id)?, of)?));
