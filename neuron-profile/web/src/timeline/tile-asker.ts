@@ -38,12 +38,12 @@ function without(): void {
   for (const one of all) parts(one.ask, one.signal, one.part).then(one.done, one.failed);
 }
 
-/** From now on `made` asks for tiles. */
-export function askIn(made: Worker): void {
+/** From now on `made` asks for tiles; `root` is what paths of the interface begin with there. */
+export function askIn(made: Worker, root = new URL(ROOT, document.baseURI).href): void {
   worker = made;
   made.onmessage = (event: MessageEvent<FromWorker>) => hear(event.data);
   made.onerror = without;
-  post({ root: new URL(ROOT, document.baseURI).href });
+  post({ root });
 }
 
 /** Asks for the parts of a tile; ends when the last one was there. */
