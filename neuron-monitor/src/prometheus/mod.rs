@@ -16,7 +16,7 @@ use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -25,10 +25,11 @@ use neuron_core::error::io_reason;
 
 use crate::args::Collection;
 use crate::config::{Config, K8S_PERIOD};
+use crate::events::{self, Event};
 use crate::kubernetes::Kubelet;
 use crate::monitor::{End, Limit};
 use crate::wire::Record;
-use crate::{PROGRAM, events, records};
+use crate::{PROGRAM, records};
 use auth::Users;
 use families::Extent;
 use http::{Answer, Plain, Request, Wrap};
@@ -229,12 +230,17 @@ pub(crate) fn run(args: &PrometheusArgs, source: &str) -> Result<Exit, String> {
     })?;
     let port = listener.local_addr().map_or(args.port, |address| address.port());
     let board = Arc::new(Board::default());
-    // Before anything is served, so that a bad configuration says so first.
+    // Before anything is served, so that a bad configuration says so first; signals too, so that
+    // whoever heard that it is ready can end it in order.
     let monitor = match args.stdin {
         true => None,
         false => {
             let pods = args.enable_k8s_info;
-            Some(crate::monitor(&args.collection, source, Config::everything, pods)?)
+            let monitor = crate::monitor(&args.collection, source, Config::everything, pods)?;
+            let (sender, events) = channel();
+            events::watch_signals(sender.clone())
+                .map_err(|error| format!("cannot start: {}", io_reason(&error)))?;
+            Some((monitor, sender, events))
         }
     };
     let (shared, extent) = (Arc::clone(&board), Extent { each_vcpu: args.each_vcpu });
@@ -245,7 +251,7 @@ pub(crate) fn run(args: &PrometheusArgs, source: &str) -> Result<Exit, String> {
     cli::notify_service_manager(&format!("READY=1\nSTATUS=listening on {}:{port}", args.listen));
     let ended = match monitor {
         None => from_stdin(args, &board),
-        Some(monitor) => from_monitor(monitor, args, &board),
+        Some((monitor, sender, events)) => from_monitor(monitor, &sender, &events, args, &board),
     };
     cli::notify_service_manager("STOPPING=1");
     ended
@@ -271,15 +277,14 @@ fn wrap(args: &PrometheusArgs) -> Result<Arc<dyn Wrap>, String> {
 
 fn from_monitor(
     mut monitor: crate::monitor::Monitor,
+    sender: &Sender<Event>,
+    events: &Receiver<Event>,
     args: &PrometheusArgs,
     board: &Board,
 ) -> Result<Exit, String> {
-    let (sender, events) = channel();
-    events::watch_signals(sender.clone())
-        .map_err(|error| format!("cannot start: {}", io_reason(&error)))?;
-    let _watch = crate::watch_config(&args.collection, &sender);
+    let _watch = crate::watch_config(&args.collection, sender);
     monitor.always_own = true;
-    let end = monitor.run(Limit::None, &events, |record| {
+    let end = monitor.run(Limit::None, events, |record| {
         board.take(record);
         ControlFlow::Continue(())
     });
