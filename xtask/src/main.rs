@@ -7,6 +7,7 @@
 
 mod bench;
 mod check;
+mod cluster;
 mod demo;
 mod elf;
 mod fuzz;

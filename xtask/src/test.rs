@@ -10,12 +10,12 @@ use clap::Args;
 
 use crate::run::{Run, Stream, root, say, target_dir};
 use crate::stages::Stages;
-use crate::{check, packages, static_libc, web};
+use crate::{check, cluster, packages, static_libc, web};
 
 /// Flags of `cargo xtask test`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Also run what takes long: a minute of each fuzz target, a simulated day, the static build.
+    /// Also run what takes long: a minute of each fuzz target, a simulated day, the static build, a Ballista cluster.
     #[arg(long)]
     full: bool,
     /// Install missing system packages with apt-get; as root this is the default.
@@ -83,6 +83,11 @@ fn add_long_stages(stages: &mut Stages) {
         let test = ["--quiet", "-p", "neuron-monitor", "--lib", "hours_of_operation"];
         Run::cargo("test").args(test).env("NEURON_TESTS_HOURS", "24").run()
     });
+    // As `cargo build` makes it: the features that packages ship are off.
+    stages.run("plain neuron-profile", || {
+        Run::cargo("check").args(["--quiet", "-p", "neuron-profile"]).run()
+    });
+    stages.run("cluster", cluster::run);
     if root().join("xtask/src/fuzz.rs").exists() {
         stages.run("fuzz", || {
             Run::new(std::env::current_exe()?).args(["fuzz", "all", "--for", "60s"]).run()

@@ -6,6 +6,7 @@
 mod files;
 mod folder;
 pub(crate) mod ingest;
+mod many;
 mod system;
 
 use std::io::{BufWriter, Write};
@@ -27,13 +28,13 @@ pub(crate) use files::{Trace, replace};
 #[derive(Debug, clap::Args)]
 #[command(after_help = output::codes())]
 pub struct Args {
-    /// The NEFF that was running
+    /// The NEFF that was running; given more than once, one for each trace
     #[arg(short, long, value_name = "FILE", alias = "neff")]
-    neff_path: Option<PathBuf>,
+    neff_path: Vec<PathBuf>,
 
-    /// The trace of it; - reads stdin
+    /// The trace of it; - reads stdin; may be given more than once, the ranks of a NEFF for instance
     #[arg(short, long, value_name = "FILE", requires = "neff_path")]
-    session_file: Option<PathBuf>,
+    session_file: Vec<PathBuf>,
 
     /// A folder: what the runtime wrote of a run, or traces of the ranks of a NEFF
     #[arg(short = 'd', long, value_name = "FOLDER", conflicts_with_all = ["neff_path", "session_file"])]
@@ -46,6 +47,9 @@ pub struct Args {
     /// Leave out the events of the runtime in a folder
     #[arg(long, requires = "session_dir")]
     ignore_system_profile: bool,
+
+    #[command(flatten)]
+    together: many::Together,
 
     /// What is written; parquet goes to the store
     #[arg(long, value_enum, default_value_t)]
@@ -122,19 +126,23 @@ pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     if let Some(folder) = &args.session_dir {
         return run_folder(args, folder, out);
     }
-    let (neff_path, session_file) = match (&args.neff_path, &args.session_file) {
-        (Some(neff), Some(session)) => (neff, session),
-        (Some(_), None) => bail!("the trace of the NEFF is missing: add -s FILE"),
-        (None, _) if args.output_format != Format::Parquet => {
-            bail!("--output-format needs a profile: add -n NEFF -s NTFF");
-        }
-        (None, _) if args.ingest_only => {
+    match (args.neff_path.is_empty(), args.output_format == Format::Parquet) {
+        (false, _) => {}
+        (true, false) => bail!("--output-format needs a profile: add -n NEFF -s NTFF"),
+        (true, true) if args.ingest_only => {
             bail!("--ingest-only needs a profile: add -n NEFF -s NTFF, or -d FOLDER");
         }
-        (None, _) => {
+        (true, true) => {
             serve(args.place.store()?, &args.listen, None, out)?;
             return Ok(Exit::Done);
         }
+    }
+    let pairs = many::paired(&args.neff_path, &args.session_file)?;
+    if args.output_format == Format::Parquet {
+        return run_pairs(args, &pairs, out);
+    }
+    let [(neff_path, session_file)] = pairs.as_slice() else {
+        bail!("--output-format json and summaries are of one profile: name one NEFF and one trace");
     };
     let trace = Trace::open(session_file)?;
     let bytes = neuron_core::sys::file_map::FileBytes::open(neff_path)?;
@@ -145,18 +153,6 @@ pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let execution = usize::try_from(args.execution)?.saturating_sub(1);
     let options = Options { execution, ..Options::default() };
     let exit = match args.output_format {
-        Format::Parquet => {
-            let pair = (&bytes[..], &neff);
-            let (id, exit) = ingest::run(args, neff_path, &trace, pair, options)?;
-            ingest::attach_sources(args, &id)?;
-            if args.ingest_only {
-                writeln!(out, "Profile \"{id}\" is ready to view")?;
-                out.flush()?;
-            } else {
-                serve(args.place.store()?, &args.listen, Some(&id), out)?;
-            }
-            return Ok(exit);
-        }
         Format::Json => {
             let parts = Parts { usage: !args.ignore_nc_buf_usage };
             let profile = Profile::read(&neff, &trace.file, options, parts, &mut report)
@@ -173,7 +169,7 @@ pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
             }
             end(&trace.name, &profile.capture, &profile.outcome.totals.unmatched)
         }
-        Format::SummaryText | Format::SummaryJson => {
+        _ => {
             let capture = Capture::open(&neff, &trace.file, options, &mut report)
                 .with_context(|| trace.name.clone())?;
             let outcome = match run(&capture, Parts { usage: false }, &mut Nothing) {
@@ -220,23 +216,16 @@ fn run_folder(args: &Args, folder: &Path, out: &mut dyn Write) -> anyhow::Result
         bail!("{name}: no device or system profiles found");
     }
     let mut exit = if found.notes.is_empty() { Exit::Done } else { Exit::Partial };
+    let stored = many::run(args, &found.pairs)?;
+    let failed = stored.iter().filter(|done| done.is_none()).count();
     let mut devices = Vec::new();
-    for (neff_path, session_file) in &found.pairs {
-        let trace = Trace::open(session_file)?;
-        let bytes = neuron_core::sys::file_map::FileBytes::open(neff_path)?;
-        let options = NeffOptions::new(neff::Mode::Lenient).without_digest();
-        let neff = Neff::open(&bytes, &options).with_context(|| neff_path.display().to_string())?;
-        let execution = usize::try_from(args.execution)?.saturating_sub(1);
-        let options = Options { execution, ..Options::default() };
-        let capture =
-            Capture::open(&neff, &trace.file, options, &mut Report::new(neff::Mode::Lenient));
-        let start = capture.ok().map(|capture| capture.start / 1000);
-        let (id, ended) = ingest::run(args, neff_path, &trace, (&bytes, &neff), options)?;
-        ingest::attach_sources(args, &id)?;
-        if ended != Exit::Done {
-            exit = ended;
+    for (done, (neff_path, session_file)) in stored.into_iter().zip(&found.pairs) {
+        let Some(done) = done else { continue };
+        if done.exit != Exit::Done {
+            exit = done.exit;
         }
-        devices.push((session_file, system::device(id, neff_path, session_file, start)));
+        let device = system::device(done.id, neff_path, session_file, done.start);
+        devices.push((session_file, device));
     }
     let mut ids = Vec::new();
     for run in &found.runs {
@@ -249,15 +238,48 @@ fn run_folder(args: &Args, folder: &Path, out: &mut dyn Write) -> anyhow::Result
         ids.push(id);
     }
     ids.extend(devices.into_iter().map(|(_, device)| device.id));
-    if !args.ingest_only {
-        serve(args.place.store()?, &args.listen, ids.first().map(String::as_str), out)?;
-        return Ok(exit);
-    }
-    for id in ids {
-        writeln!(out, "Profile \"{id}\" is ready to view")?;
-    }
-    out.flush()?;
+    show(args, &ids, (failed, found.pairs.len()), out)?;
     Ok(exit)
+}
+
+/// Stores pairs of the command line.
+fn run_pairs(
+    args: &Args,
+    pairs: &[(PathBuf, PathBuf)],
+    out: &mut dyn Write,
+) -> anyhow::Result<Exit> {
+    if args.display_name.is_some() && pairs.len() > 1 {
+        bail!("--display-name is of one profile; name several with neuron-profile tag");
+    }
+    let stored = many::run(args, pairs)?;
+    let failed = stored.iter().filter(|done| done.is_none()).count();
+    let done: Vec<many::Done> = stored.into_iter().flatten().collect();
+    let partial = done.iter().find(|done| done.exit != Exit::Done);
+    let exit = partial.map_or(Exit::Done, |done| done.exit);
+    let ids: Vec<String> = done.into_iter().map(|done| done.id).collect();
+    show(args, &ids, (failed, pairs.len()), out)?;
+    Ok(exit)
+}
+
+/// Says what is stored, or serves it. `failed` of how many were told before.
+fn show(
+    args: &Args,
+    ids: &[String],
+    (failed, all): (usize, usize),
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    if args.ingest_only {
+        for id in ids {
+            writeln!(out, "Profile \"{id}\" is ready to view")?;
+        }
+        out.flush()?;
+    } else if let Some(first) = ids.first() {
+        serve(args.place.store()?, &args.listen, Some(first), out)?;
+    }
+    if failed > 0 {
+        bail!("{failed} of {all} profiles could not be stored");
+    }
+    Ok(())
 }
 
 /// Tells what is not shown and why.
