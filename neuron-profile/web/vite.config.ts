@@ -19,6 +19,7 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1500,
   },
+  worker: { format: "es" },
   // The page for TensorBoard stands at any path: what it loads is beside it. So
   // is what scripts and styles load, everywhere.
   experimental: {

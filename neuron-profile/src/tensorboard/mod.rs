@@ -9,10 +9,12 @@
 //!   that of a trace that is not stored;
 //! * [`trace`] reads and writes timelines in the Trace Event Format, [`operators`]
 //!   derives the one of a profile with [`sweep`];
-//! * [`prepare`] makes in the background what takes longer than an answer;
+//! * [`prepare`] makes in the background what takes longer than an answer, `child`
+//!   reads traces for it in another process;
 //! * [`mod@write`] writes a run, [`host`] has what a capture saw of the host;
 //! * [`command`] is `neuron-profile tensorboard`, which the plug-in starts.
 
+mod child;
 pub mod command;
 pub mod files;
 pub mod host;

@@ -1,14 +1,8 @@
 //! What is shown of runs: profiles that are stored in them, and those that are
 //! made of their files in the background, in a store beside the user's own.
-//!
-//! Traces are read by another process of this program: whatever is in them, the
-//! server goes on.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,6 +12,7 @@ use profile_store::disk::is_id;
 use profile_store::{Error, Labels, Profile, Settings, Store, Timeline, ingest_timeline};
 use sha2::{Digest as _, Sha256};
 
+use super::child::{Reading, SAID};
 use super::files::OPERATORS;
 use super::ops::Tables;
 use super::runs::{File, Found, Kept, Run, look};
@@ -28,9 +23,6 @@ use crate::output::one_line;
 /// A look is kept so many times as long as it took: looks at a large log
 /// directory stay a small part of the time.
 const PATIENCE: u32 = 20;
-
-/// Bytes of what a child says that are kept.
-const SAID: u64 = 1 << 20;
 
 /// Tag of what was made for the plug-in.
 const TAG: &str = "tensorboard";
@@ -98,8 +90,7 @@ pub struct Board {
     /// Operator tables of runs, by key and stamp.
     tables: Mutex<HashMap<(String, u64), Arc<ById>>>,
     queue: Mutex<Sender<(Run, Wanted)>>,
-    child: Mutex<Option<Child>>,
-    stop: AtomicBool,
+    reading: Reading,
 }
 
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -118,8 +109,7 @@ impl Board {
             states: Mutex::default(),
             tables: Mutex::default(),
             queue: Mutex::new(queue),
-            child: Mutex::default(),
-            stop: AtomicBool::new(false),
+            reading: Reading::default(),
         };
         (Arc::new(board), work)
     }
@@ -204,7 +194,7 @@ impl Board {
     /// Makes what is asked for, until [`Board::finish`].
     pub fn work(&self, asked: &Receiver<(Run, Wanted)>) {
         while let Ok((run, Wanted(part))) = asked.recv() {
-            if self.stop.load(Ordering::Relaxed) {
+            if self.reading.is_over() {
                 return;
             }
             let key = (run.key.clone(), run.stamp, part);
@@ -230,11 +220,7 @@ impl Board {
 
     /// Ends what is under way.
     pub fn finish(&self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(child) = held(&self.child).as_mut() {
-            // One that has ended already is as good.
-            let _ = child.kill();
-        }
+        self.reading.finish();
         // Wakes the thread.
         let _ = held(&self.queue).send((Run::default(), Wanted(Part::Profiles)));
     }
@@ -310,7 +296,7 @@ impl Board {
 
     /// Makes them; gives the profiles that they are of, which are not stored.
     fn make_tables(&self, run: &Run) -> anyhow::Result<Vec<Shown>> {
-        let said = self.child(&run.dir, OPERATORS, |command| {
+        let said = self.reading.run(&run.dir, OPERATORS, |command| {
             command.args(["view", "--output-format", "operators"]);
         })?;
         let made: ById = match said {
@@ -330,7 +316,7 @@ impl Board {
 
     /// Stores what is in a directory; gives the ids.
     fn ingest(&self, dir: &Path) -> anyhow::Result<Vec<String>> {
-        let said = self.child(dir, SAID, |command| {
+        let said = self.reading.run(dir, SAID, |command| {
             command.args(["view", "--ingest-only", "--data-path"]).arg(self.cache.root());
         })?;
         let between = |line: &str| line.split('"').nth(1).filter(|id| is_id(id)).map(str::to_owned);
@@ -341,45 +327,6 @@ impl Board {
             Ok(_) if ids.is_empty() => bail!("the ingest said nothing"),
             Ok(_) => Ok(ids),
         }
-    }
-
-    /// Runs this program on a directory. What it said, at most so many bytes; or,
-    /// where it said nothing, why.
-    fn child(
-        &self,
-        dir: &Path,
-        most: u64,
-        told: impl FnOnce(&mut Command),
-    ) -> anyhow::Result<Result<String, String>> {
-        let program = std::env::current_exe().context("cannot find this program")?;
-        let mut command = Command::new(program);
-        told(&mut command);
-        command.arg("-d").arg(dir).env_remove("NEURON_PROFILE_DATA");
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().context("cannot start an ingest")?;
-        let (out, err) = (child.stdout.take(), child.stderr.take());
-        *held(&self.child) = Some(child);
-        let read = |pipe: Option<Box<dyn std::io::Read + Send>>, most: u64| {
-            let mut text = Vec::new();
-            if let Some(mut pipe) = pipe {
-                // What could be read is used; the rest must not fill the pipe.
-                let _ = (&mut pipe).take(most).read_to_end(&mut text);
-                let _ = std::io::copy(&mut pipe, &mut std::io::sink());
-            }
-            String::from_utf8_lossy(&text).into_owned()
-        };
-        let (said, told) = std::thread::scope(|scope| {
-            let told = scope.spawn(|| read(err.map(|pipe| Box::new(pipe) as _), SAID));
-            let said = read(out.map(|pipe| Box::new(pipe) as _), most);
-            (said, told.join().unwrap_or_default())
-        });
-        let ended = held(&self.child).take();
-        let status = ended.context("the ingest was taken away")?.wait()?;
-        if said.is_empty() {
-            let last = told.lines().last().unwrap_or("the reading of its traces said nothing");
-            return Ok(Err(format!("{} ({status})", last.trim_start_matches("neuron-profile: "))));
-        }
-        Ok(Ok(said))
     }
 
     /// A timeline of a file.

@@ -25,7 +25,8 @@ export class ApiError extends Error {
 /** Milliseconds before each new try; the last one is repeated. */
 const PAUSES = [250, 500, 1000, 2000];
 
-function tell(away: boolean) {
+/** Notes whether the server answers. */
+export function tell(away: boolean) {
   const now = useServer.getState();
   if (now.away !== away) useServer.setState({ away, since: Date.now() });
 }

@@ -14,6 +14,7 @@ import { go } from "../router";
 import { toast } from "../state/goto";
 import { useKept } from "../state/keep";
 import { useProfile } from "../state/profile";
+import { useResting } from "../state/resting";
 import { type Shared, shared } from "../state/shared";
 import { useUndo } from "../state/undo";
 import { runUrl, useRun } from "../state/url";
@@ -115,6 +116,17 @@ function Rename({ onClose }: { onClose: () => void }) {
   );
 }
 
+/** What is seen, in words. */
+function SeenRange() {
+  const { from, to, total } = useResting();
+  const whole = from === 0 && to === total;
+  return (
+    <span className="dim mono range" title={`${moment(from)} to ${moment(to)}`}>
+      {whole ? time(total) : `${time(from)} + ${time(to - from)}`}
+    </span>
+  );
+}
+
 interface Props {
   onAdd: () => void;
   onHelp: () => void;
@@ -123,7 +135,9 @@ interface Props {
 
 export function Topbar({ onAdd, onHelp, onFocusMode }: Props) {
   const profile = useProfile((s) => s.profile);
-  const { past, future, back, forward, from, to, total } = useView();
+  const past = useView((s) => s.past.length);
+  const future = useView((s) => s.future.length);
+  const { back, forward } = useView.getState();
   const { done, undone, undo, redo } = useUndo();
   const away = useServer((s) => s.away);
   const run = useRun((s) => s.run);
@@ -132,7 +146,6 @@ export function Topbar({ onAdd, onHelp, onFocusMode }: Props) {
   const [exporting, setExporting] = useState(false);
   const last = done[done.length - 1];
   const next = undone[undone.length - 1];
-  const whole = from === 0 && to === total;
   return (
     <header className="topbar">
       {shared() ? (
@@ -167,11 +180,9 @@ export function Topbar({ onAdd, onHelp, onFocusMode }: Props) {
           The server is away. Trying again …
         </span>
       )}
-      <span className="dim mono range" title={`${moment(from)} to ${moment(to)}`}>
-        {whole ? time(total) : `${time(from)} + ${time(to - from)}`}
-      </span>
-      <IconButton icon="left" label="Zoom before this one" disabled={past.length === 0} onClick={back} />
-      <IconButton icon="right" label="Zoom after this one" disabled={future.length === 0} onClick={forward} />
+      <SeenRange />
+      <IconButton icon="left" label="Zoom before this one" disabled={past === 0} onClick={back} />
+      <IconButton icon="right" label="Zoom after this one" disabled={future === 0} onClick={forward} />
       <IconButton icon="undo" label={last ? `Undo: ${last.label}` : "Nothing to undo"} disabled={!last} onClick={undo} />
       <IconButton icon="redo" label={next ? `Redo: ${next.label}` : "Nothing to redo"} disabled={!next} onClick={redo} />
       <IconButton icon="download" label="Save what is seen, or copy the link to it" onClick={() => setExporting(true)} />

@@ -52,6 +52,18 @@ function path({ from, to }: Drawn, radius: number): string {
   return `M0 0 L${x0} ${y0} A${radius} ${radius} 0 ${to - from > 0.5 ? 1 : 0} 1 ${x1} ${y1} Z`;
 }
 
+/** Where labels are, and what a letter of them takes. */
+const LABEL = { radius: 70, height: 9, letter: 5.4 };
+
+/** Whether the label of a slice lies within it: how broad that has to be depends on how the slice lies. */
+export function labelled({ from, to }: Pick<Drawn, "from" | "to">): boolean {
+  if (to - from >= 1) return true;
+  const width = shareText(to - from).length * LABEL.letter;
+  const angle = (from + to) * Math.PI;
+  const needed = width * Math.abs(Math.cos(angle)) + LABEL.height * Math.abs(Math.sin(angle));
+  return (to - from) * 2 * Math.PI * LABEL.radius >= needed;
+}
+
 export function Pie({ title, slices, unit, picked, onPick }: { title: string; slices: readonly Slice[]; unit: string; picked?: string | null; onPick?: (name: string) => void }) {
   const all = drawn(slices);
   return (
@@ -60,11 +72,11 @@ export function Pie({ title, slices, unit, picked, onPick }: { title: string; sl
       <svg viewBox="-112 -112 224 224" role="img" aria-label={`${title}: ${all.map((one) => `${short(one.name, 60)} ${shareText(one.to - one.from)}`).join(", ")}`}>
         {all.map((one) => {
           const share = one.to - one.from;
-          const [x, y] = share >= 1 ? [0, 0] : point((one.from + one.to) / 2, 66);
+          const [x, y] = share >= 1 ? [0, 0] : point((one.from + one.to) / 2, LABEL.radius);
           return (
             <g key={one.name} className={picked === one.name ? "picked" : undefined} onClick={() => onPick?.(one.name)}>
               <path d={path(one, 100)} fill={one.colour} />
-              {share >= 0.04 && (
+              {labelled(one) && (
                 <text x={x} y={y}>
                   {shareText(share)}
                 </text>

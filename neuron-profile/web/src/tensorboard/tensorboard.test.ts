@@ -5,7 +5,7 @@ import type { Op, Run } from "./api";
 import { chosen } from "./choice";
 import { byCore, coresOf } from "./operators";
 import { pageNumbers, sorted } from "./paged";
-import { drawn, shareText } from "./pie";
+import { drawn, labelled, shareText } from "./pie";
 import { argumentLines } from "./trace";
 
 const op = (name: string, time_ns: number, neuron_core = 0): Op => ({ name, occurrences: 1, neuron_device: 0, neuron_core, time_ns });
@@ -24,6 +24,10 @@ describe("pies", () => {
     expect(slices[9]!.name).toBe("5 others");
     expect(slices.reduce((sum, one) => sum + one.value, 0)).toBe(14 * 100 - 91);
     expect(drawn([{ name: "none", value: 0 }])).toEqual([]);
+    // A thin slice has room for words where it lies on its side, and none where it stands.
+    expect(labelled({ from: 0.23, to: 0.272 })).toBe(true);
+    expect(labelled({ from: 0.958, to: 1 })).toBe(false);
+    expect(labelled({ from: 0.94, to: 1 })).toBe(true);
   });
 
   it("sum by core, in the order of cores", () => {

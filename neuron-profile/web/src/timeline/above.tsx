@@ -38,7 +38,8 @@ function Crosshair({ stage }: { stage: Stage }) {
       const node = line.current;
       if (!node) return;
       const { pointer } = stage;
-      node.hidden = pointer === null;
+      // Setting what is set already makes the browser look at styles anew, with every frame of a pan.
+      if (node.hidden !== (pointer === null)) node.hidden = pointer === null;
       if (!pointer) return;
       node.style.transform = `translateX(${px(pointer.x)})`;
       const time = timeAt(stage.window, stage.ui.getState().width, pointer.x);

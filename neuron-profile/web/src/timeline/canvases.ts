@@ -1,5 +1,8 @@
-// The canvases of the plot: rectangles below, text above, the axis beside them. Chooses who draws the rectangles, and
+// The canvases of the plot: rectangles with text over them, the axis beside them. Chooses who draws the rectangles, and
 // another one where a graphics card goes away for good.
+//
+// A canvas that a graphics card draws has its text on a second one above. Without a card that would be a second
+// picture to copy and to blend with every frame: there the text is drawn on the first.
 
 import type { Packed } from "./colour";
 import type { DisplayList } from "./display-list";
@@ -35,9 +38,10 @@ function signature(list: DisplayList): string {
 
 export class Canvases {
   private plot: HTMLCanvasElement;
-  private readonly text: HTMLCanvasElement;
+  /** Only above a canvas that has no text of its own. */
+  private text: HTMLCanvasElement | null = null;
   private readonly axis: HTMLCanvasElement;
-  private readonly textContext: CanvasRenderingContext2D | null;
+  private textContext: CanvasRenderingContext2D | null = null;
   private readonly axisContext: CanvasRenderingContext2D | null;
   /** What the text canvas shows. */
   private textShown = "";
@@ -54,22 +58,30 @@ export class Canvases {
     wanted: Wanted,
     private readonly redraw: () => void,
   ) {
-    this.text = canvasIn(plotHost, "tl-text", plotHost.firstChild);
-    this.plot = canvasIn(plotHost, "tl-rects", this.text);
+    this.plot = canvasIn(plotHost, "tl-rects", plotHost.firstChild);
     this.axis = canvasIn(axisHost, "tl-ticks", axisHost.firstChild);
-    this.textContext = this.text.getContext("2d");
     this.axisContext = this.axis.getContext("2d", { alpha: false });
     this.choose(wanted);
   }
 
   private fresh(): void {
+    const next = this.plot.nextSibling;
     this.plot.remove();
-    this.plot = canvasIn(this.plotHost, "tl-rects", this.text);
+    this.plot = canvasIn(this.plotHost, "tl-rects", next);
+  }
+
+  private use(renderer: Renderer | null): void {
+    this.renderer = renderer;
+    const above = renderer !== null && renderer.over === null;
+    if (above === (this.text !== null)) return;
+    this.text?.remove();
+    this.text = above ? canvasIn(this.plotHost, "tl-text", this.plot.nextSibling) : null;
+    this.textContext = this.text?.getContext("2d") ?? null;
   }
 
   private choose(wanted: Wanted): void {
     if (wanted !== "raster") {
-      this.renderer = webgl(
+      const card = webgl(
         this.plot,
         () => {
           this.patience = setTimeout(() => this.fallBack(), PATIENCE);
@@ -79,18 +91,18 @@ export class Canvases {
           this.redraw();
         },
       );
-      if (this.renderer && (wanted === "webgl" || !SOFTWARE.test(this.renderer.device))) return;
+      if (card && (wanted === "webgl" || !SOFTWARE.test(card.device))) return this.use(card);
       // A canvas keeps the kind of its first context.
-      this.renderer?.dispose();
+      card?.dispose();
       this.fresh();
     }
-    this.renderer = raster(this.plot);
+    this.use(raster(this.plot));
   }
 
   private fallBack(): void {
     this.renderer?.dispose();
     this.fresh();
-    this.renderer = raster(this.plot);
+    this.use(raster(this.plot));
     this.renderer?.resize(this.width, this.height);
     this.redraw();
   }
@@ -105,7 +117,7 @@ export class Canvases {
       if (canvas.width !== w) canvas.width = w;
       if (canvas.height !== h) canvas.height = h;
     };
-    set(this.text, this.width, this.height);
+    if (this.text) set(this.text, this.width, this.height);
     set(this.axis, this.width, Math.round(AXIS_HEIGHT * scale));
     // A canvas whose size is set is empty.
     this.textShown = "";
@@ -113,13 +125,8 @@ export class Canvases {
 
   draw(plot: DisplayList, axis: DisplayList, background: Packed, axisBackground: string): void {
     this.renderer?.draw(plot, background);
-    // A canvas that stays as it is costs the browser nothing: the labels of the y axes stand still while time moves.
-    const shown = signature(plot);
-    if (this.textContext && shown !== this.textShown) {
-      this.textContext.clearRect(0, 0, this.width, this.height);
-      drawOverlay(this.textContext, plot);
-      this.textShown = shown;
-    }
+    if (this.renderer?.over) drawOverlay(this.renderer.over, plot);
+    else if (this.textContext) this.drawText(this.textContext, plot);
     const context = this.axisContext;
     if (!context) return;
     context.fillStyle = axisBackground;
@@ -129,6 +136,15 @@ export class Canvases {
       context.fillRect(x0, y0, x1 - x0, y1 - y0);
     }
     drawOverlay(context, axis);
+  }
+
+  /** A canvas that stays as it is costs the browser nothing: the labels of the y axes stand still while time moves. */
+  private drawText(context: CanvasRenderingContext2D, plot: DisplayList): void {
+    const shown = signature(plot);
+    if (shown === this.textShown) return;
+    context.clearRect(0, 0, this.width, this.height);
+    drawOverlay(context, plot);
+    this.textShown = shown;
   }
 
   /** For tests: makes the browser take the context away, and give it back. */
@@ -143,6 +159,6 @@ export class Canvases {
   dispose(): void {
     clearTimeout(this.patience);
     this.renderer?.dispose();
-    for (const canvas of [this.plot, this.text, this.axis]) canvas.remove();
+    for (const canvas of [this.plot, this.text, this.axis]) canvas?.remove();
   }
 }

@@ -82,7 +82,7 @@ export class TimelineData {
     this.seriesLoader = new TileLoader(new TileCache<SeriesTile>(SERIES_BYTES), {
       ...shared,
       atOnce: 2,
-      load: async (key, signal, put) => put(await loadSeries(id, this.seriesSets.get(key.set) ?? [], key, signal)),
+      load: (key, signal, put) => loadSeries(id, this.seriesSets.get(key.set) ?? [], key, signal, put),
     });
     this.layerLoader = new TileLoader(new TileCache<LayerTile>(LAYER_BYTES), {
       ...shared,

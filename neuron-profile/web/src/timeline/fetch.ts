@@ -1,59 +1,14 @@
 // Tiles from the server: columns first, then, of lanes with few events in them, the events themselves.
 
-import { ApiError, getBytes, getJson, query } from "../api/client";
-import { getRows, getViewport } from "../api/profiles";
-import { getSeries } from "../api/series";
-import { WireError } from "../api/wire";
-import {
-  FEW_EVENTS,
-  type Fault,
-  type LaneEvents,
-  type LaneTile,
-  type LayerTile,
-  type MatchTile,
-  type SeriesTile,
-  laneTile,
-  sparseLanes,
-} from "./tile-data";
+import { getBytes, getJson, query } from "../api/client";
+import { getRows } from "../api/profiles";
+import { type Viewport, WireError } from "../api/wire";
+import { askParts } from "./tile-asker";
+import { type Fault, type LaneTile, type LayerTile, type MatchTile, type SeriesTile, laneTile } from "./tile-data";
 import { TILE_COLUMNS, type TileKey, columnNs, tileEnd, tileStart } from "./tile-key";
+import { missing } from "./tile-parts";
 
-const EVENTS = 0x3145564e; // "NVE1"
 const MATCHES = 0x314d564e; // "NVM1"
-
-function wide(view: DataView, at: number, count: number): Float64Array {
-  const out = new Float64Array(count);
-  for (let i = 0; i < count; i += 1) {
-    out[i] = view.getUint32(at + 8 * i, true) + view.getUint32(at + 8 * i + 4, true) * 4294967296;
-  }
-  return out;
-}
-
-/** Reads an answer of `spans` (HTTP.md). */
-export function decodeSpans(bytes: ArrayBuffer): LaneEvents[] {
-  const view = new DataView(bytes);
-  if (bytes.byteLength < 8) throw new WireError("the answer is shorter than its head");
-  if (view.getUint32(0, true) !== EVENTS) throw new WireError("the answer has no events of version 1");
-  const out: LaneEvents[] = [];
-  let at = 8;
-  for (let i = 0; i < view.getUint32(4, true); i += 1) {
-    if (at + 8 > bytes.byteLength) throw new WireError(`lane ${i} is cut off`);
-    const [lane, count] = [view.getUint32(at, true), view.getUint32(at + 4, true)];
-    at += 8;
-    if (at + 28 * count > bytes.byteLength) throw new WireError(`lane ${i} is cut off`);
-    const kinds = new Uint32Array(count);
-    for (let n = 0; n < count; n += 1) kinds[n] = view.getUint32(at + 24 * count + 4 * n, true);
-    out.push({
-      lane,
-      count,
-      rows: wide(view, at, count),
-      start: wide(view, at + 8 * count, count),
-      end: wide(view, at + 16 * count, count),
-      kinds,
-    });
-    at += 28 * count + (count % 2 === 1 ? 4 : 0);
-  }
-  return out;
-}
 
 /** Reads an answer of `matches` (HTTP.md): columns with a match, by lane. */
 export function decodeMatches(bytes: ArrayBuffer): Map<number, Uint32Array> {
@@ -73,12 +28,9 @@ export function decodeMatches(bytes: ArrayBuffer): Map<number, Uint32Array> {
   return out;
 }
 
+const rangeOf = (key: TileKey) => ({ from: tileStart(key), to: tileEnd(key), width: TILE_COLUMNS });
+
 const path = (id: string, what: string) => `/profiles/${encodeURIComponent(id)}/${what}`;
-
-/** Profiles whose server has no single events; asked once. */
-const withoutSpans = new Set<string>();
-
-const missing = (error: unknown) => error instanceof ApiError && (error.status === 404 || error.status === 405);
 
 export async function loadLanes(
   id: string,
@@ -87,19 +39,11 @@ export async function loadLanes(
   signal: AbortSignal,
   put: (tile: LaneTile) => void,
 ): Promise<void> {
-  const range = { from: tileStart(key), to: tileEnd(key) };
-  const view = await getViewport(id, { ...range, width: TILE_COLUMNS, lanes }, signal);
-  put(laneTile(view.start, view.columnNs, view.lanes));
-  const few = sparseLanes(view.lanes);
-  if (few.length === 0 || withoutSpans.has(id)) return;
-  try {
-    const asked = query({ ...range, limit: FEW_EVENTS, lanes: few });
-    const events = decodeSpans(await getBytes(`${path(id, "spans")}${asked}`, signal));
-    put(laneTile(view.start, view.columnNs, view.lanes, events));
-  } catch (error) {
-    if (!missing(error)) throw error;
-    withoutSpans.add(id);
-  }
+  let columns: Viewport | null = null;
+  await askParts({ id, ...rangeOf(key), lanes }, signal, (part) => {
+    if ("columns" in part) columns = part.columns;
+    if (columns) put(laneTile(columns.start, columns.columnNs, columns.lanes, "events" in part ? part.events : []));
+  });
 }
 
 export async function loadSeries(
@@ -107,11 +51,14 @@ export async function loadSeries(
   ids: readonly string[],
   key: TileKey,
   signal: AbortSignal,
-): Promise<SeriesTile> {
-  const range = { from: tileStart(key), to: tileEnd(key), width: TILE_COLUMNS };
-  const view = await getSeries(id, ids, range, signal);
-  const bytes = view.series.reduce((sum, one) => sum + 200 + 28 * one.count, 400);
-  return { bytes, start: view.start, columnNs: view.columnNs, series: new Map(view.series.map((one) => [one.id, one])) };
+  put: (tile: SeriesTile) => void,
+): Promise<void> {
+  await askParts({ id, ...rangeOf(key), series: ids }, signal, (part) => {
+    if (!("series" in part)) return;
+    const { start, columnNs, series } = part.series;
+    const bytes = series.reduce((sum, one) => sum + 200 + 28 * one.count, 400);
+    put({ bytes, start, columnNs, series: new Map(series.map((one) => [one.id, one])) });
+  });
 }
 
 /** A search: a table whose rows are events of lanes, and what is asked of them. */

@@ -6,7 +6,7 @@ import { laneOf } from "../api/events";
 import { getEvent } from "../api/profiles";
 import type { Dependence, EventDetail, Lane } from "../api/types";
 import type { EventRef } from "../state/view";
-import { decodeSpans } from "./fetch";
+import { decodeSpans } from "./tile-parts";
 import type { Hit } from "./hit";
 import type { Mark } from "./scene/frame";
 import { duration, moment } from "./ticks";

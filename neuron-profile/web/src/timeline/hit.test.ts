@@ -5,7 +5,7 @@ import { hit, snap } from "./hit";
 import { eventLines, hitLines } from "./hover-fields";
 import type { Kinds } from "./kinds";
 import { legendOf } from "./legend";
-import { strips } from "./minimap";
+import { strips } from "./minimap-draw";
 import { drawLaneRow } from "./scene/lanes";
 import { DisplayList } from "./display-list";
 import { Scheme, layerAt } from "./scheme";

@@ -1,62 +1,16 @@
 // The whole profile in a strip: how busy which kind of row is, and the window that is seen, which can be dragged.
 
 import { type KeyboardEvent, type PointerEvent, useEffect, useRef } from "react";
+import { useResting } from "../state/resting";
 import { useView } from "../state/view";
 import { useSettings } from "../state/settings";
-import { css, mix } from "./colour";
 import { loadLanes } from "./fetch";
 import { PAN_STEP, clamp, pan, span, timeAt, xOf } from "./geometry";
-import { rankOf } from "./rows";
 import type { Subject } from "./stage";
-import { type LaneTile, mergeColumns } from "./tile-data";
-import { TILE_COLUMNS, rootLevel } from "./tile-key";
-import { readTheme } from "./theme";
-import { colourOf } from "./colour";
+import type { LaneTile } from "./tile-data";
+import { rootLevel } from "./tile-key";
 import { duration } from "./ticks";
-
-/** Strips: lanes of a kind in one, named as in the rows. */
-export function strips(lanes: Subject["lanes"]): { name: string; lanes: number[] }[] {
-  const byName = new Map<string, { rank: number; lanes: number[] }>();
-  for (const lane of lanes) {
-    const name = lane.kind === "dma" ? "DMA" : lane.name;
-    const known = byName.get(name) ?? { rank: lane.kind === "dma" ? 3 : rankOf(lane.name), lanes: [] };
-    known.lanes.push(lane.number);
-    byName.set(name, known);
-  }
-  return [...byName].sort((a, b) => a[1].rank - b[1].rank).map(([name, { lanes }]) => ({ name, lanes }));
-}
-
-function paint(canvas: HTMLCanvasElement, subject: Subject, tile: LaneTile | null): void {
-  const scale = window.devicePixelRatio || 1;
-  const width = Math.round(canvas.clientWidth * scale);
-  const height = Math.round(canvas.clientHeight * scale);
-  if (width === 0 || height === 0) return;
-  canvas.width = width;
-  canvas.height = height;
-  const context = canvas.getContext("2d", { alpha: false });
-  if (!context) return;
-  const style = getComputedStyle(canvas);
-  const theme = readTheme((name) => style.getPropertyValue(name));
-  context.fillStyle = css(theme.background);
-  context.fillRect(0, 0, width, height);
-  if (!tile) return;
-  const all = strips(subject.lanes);
-  const perNs = width / subject.total;
-  all.forEach(({ name, lanes }, at) => {
-    const y0 = Math.round((at * height) / all.length);
-    const high = Math.max(1, Math.round(((at + 1) * height) / all.length) - y0 - 1);
-    const merged = mergeColumns(tile, lanes, TILE_COLUMNS);
-    const colour = colourOf(name, theme.shade);
-    for (let i = 0; i < merged.count; i += 1) {
-      const time = tile.start + merged.columns[i]! * tile.columnNs;
-      const x0 = Math.round(time * perNs);
-      const x1 = Math.max(Math.round((time + tile.columnNs) * perNs), x0 + 1);
-      // How busy by how bright: the strips are too low for heights.
-      context.fillStyle = css(mix(theme.background, colour, 0.25 + 0.75 * Math.min(merged.share[i]!, 1)));
-      context.fillRect(x0, y0, x1 - x0, high);
-    }
-  });
-}
+import { MapPicture, windowIn } from "./minimap-draw";
 
 /** CSS pixels at the edges of the window that resize it. */
 const EDGE = 6;
@@ -72,7 +26,9 @@ export function Overview({ subject }: { subject: Subject }) {
   useEffect(() => {
     const area = canvas.current;
     if (!area) return;
-    const draw = () => paint(area, subject, tile.current);
+    const picture = new MapPicture(area, subject);
+    const draw = () => picture.paint(tile.current, useView.getState());
+    const stopView = useView.subscribe((view) => picture.show(view));
     const sizes = new ResizeObserver(draw);
     sizes.observe(area);
     const themes = new MutationObserver(draw);
@@ -90,27 +46,27 @@ export function Overview({ subject }: { subject: Subject }) {
     return () => {
       sizes.disconnect();
       themes.disconnect();
+      stopView();
       stop.abort();
     };
   }, [subject, theme]);
 
-  // The window follows the view, without a render of its own for each step.
+  // What is focused and told stands where the window is drawn once the view rests.
   useEffect(() => {
     const follow = () => {
       const node = frame.current;
       const width = host.current?.clientWidth ?? 0;
       if (!node || width === 0) return;
-      const { from, to } = useView.getState();
-      const whole = { from: 0, to: subject.total };
-      const x0 = xOf(whole, width, from);
-      node.style.transform = `translateX(${Math.round(x0)}px)`;
-      node.style.width = `${Math.max(Math.round(xOf(whole, width, to) - x0), 3)}px`;
+      const { from, to } = useResting.getState();
+      const seen = windowIn(subject.total, width, { from, to });
+      node.style.left = `${seen.x}px`;
+      node.style.width = `${seen.width}px`;
       node.setAttribute("aria-valuenow", String(Math.round(from)));
       node.setAttribute("aria-valuetext", `${duration(to - from)} from ${duration(from)}`);
     };
     const sizes = new ResizeObserver(follow);
     if (host.current) sizes.observe(host.current);
-    const stop = useView.subscribe(follow);
+    const stop = useResting.subscribe(follow);
     follow();
     return () => {
       sizes.disconnect();

@@ -47,3 +47,20 @@ describe("warnings", () => {
     expect(lines.map(([label]) => label)).toEqual(["Warning", "Time", "Duration", "What"]);
   });
 });
+
+describe("moments that warn", () => {
+  it("are drawn once for each pixel, however many they are", () => {
+    const warnings = Array.from({ length: 5_000 }, (_, i) => ({ from: i / 5, to: i / 5, kind: "error" as const, text: "" }));
+    const frame = frameOf({ rows: [row({})], warnings });
+    const list = new DisplayList();
+    const clip = { x: 0, y: 0, width: frame.width, height: frame.height };
+    list.section(clip);
+    drawBackdrop(list, { ...frame, warnings: [] }, [], clip, false);
+    const others = list.count;
+    list.clear();
+    list.section(clip);
+    drawBackdrop(list, frame, [], clip, false);
+    expect(new Set([...list.rects()].map(({ x0 }) => x0)).size).toBeGreaterThanOrEqual(frame.width);
+    expect(list.count - others).toBeLessThanOrEqual(frame.width + 1);
+  });
+});

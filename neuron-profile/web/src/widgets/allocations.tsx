@@ -9,7 +9,7 @@ import { Select } from "../parts/controls";
 import { Asked } from "../parts/notice";
 import { useRequest } from "../parts/request";
 import { useProfile } from "../state/profile";
-import { useView } from "../state/view";
+import { useResting } from "../state/resting";
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM] = [760, 300, 84, 20];
 
@@ -18,7 +18,7 @@ const MOST = 10_000;
 
 export function AllocationMap() {
   const id = useProfile((s) => s.id);
-  const { from, to } = useView();
+  const { from, to } = useResting();
   const [partition, setPartition] = useState("0");
   const [core, setCore] = useState("0");
   const answer = useRequest(`${id}:allocations`, (signal) => getRows(id ?? "", "SbufAllocation", 0, MOST, signal));

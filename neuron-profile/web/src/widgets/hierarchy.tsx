@@ -1,7 +1,7 @@
 // Hierarchy: layers over time, one row for each level; linked with the timeline
 // by range, and with the operators by search.
 
-import { useMemo, useState } from "react";
+import { type ComponentProps, useMemo, useState } from "react";
 import { queryText } from "../api/search";
 import { type LayerBar, getLayers, wholeNs } from "../api/trees";
 import { colourOf } from "../format/colour";
@@ -13,14 +13,29 @@ import { Asked, Notice } from "../parts/notice";
 import { useRequest } from "../parts/request";
 import { find } from "../state/find";
 import { useProfile } from "../state/profile";
+import { useResting } from "../state/resting";
 import { useView } from "../state/view";
+
+/** Bars that move with the view, with nothing else around them. */
+function MovingBars(props: Omit<ComponentProps<typeof Bars>, "from" | "to">) {
+  const from = useView((s) => s.from);
+  const to = useView((s) => s.to);
+  return <Bars {...props} from={from} to={to} />;
+}
+
+/** Makes what is seen so many times as long. */
+function zoom(factor: number) {
+  const { from, to, zoomTo } = useView.getState();
+  const [middle, half] = [(from + to) / 2, ((to - from) * factor) / 2];
+  zoomTo(middle - half, middle + half, { record: true });
+}
 
 export default function Hierarchy() {
   const { id, lanes } = useProfile();
-  const { from, to } = useView();
+  const resting = useResting();
   const [lane, setLane] = useState("");
   const [marked, setMarked] = useState<readonly string[]>([]);
-  const range = wholeNs({ from, to });
+  const range = wholeNs(resting);
   const answer = useRequest(
     `${id}:${range.from}-${range.to}:${lane}`,
     (signal) => getLayers(id ?? "", range, 1000, lane === "" ? undefined : [Number(lane)], signal),
@@ -40,7 +55,6 @@ export default function Hierarchy() {
   }, [answer.data, marked]);
   const view = useView.getState();
   const engines = lanes.filter((one) => one.kind === "engine");
-  const middle = (from + to) / 2;
   return (
     <>
       <div className="toolbar">
@@ -50,8 +64,8 @@ export default function Hierarchy() {
           options={[{ value: "", text: "All engines" }, ...engines.map((one) => ({ value: String(one.number), text: `${one.name} (nc${one.core})` }))]}
           onChange={setLane}
         />
-        <IconButton icon="plus" label="Zoom in" onClick={() => view.zoomTo(middle - (to - from) / 4, middle + (to - from) / 4, { record: true })} />
-        <IconButton icon="minus" label="Zoom out" onClick={() => view.zoomTo(middle - (to - from), middle + (to - from), { record: true })} />
+        <IconButton icon="plus" label="Zoom in" onClick={() => zoom(1 / 2)} />
+        <IconButton icon="minus" label="Zoom out" onClick={() => zoom(2)} />
         <IconButton icon="fit" label="Whole profile" onClick={() => view.fit()} />
         {marked.length > 0 && (
           <Button onClick={() => (setMarked([]), void find("Instruction", ""))}>Unmark {marked.length}</Button>
@@ -63,11 +77,9 @@ export default function Hierarchy() {
           rows.length === 0 ? (
             <Notice>No instruction in this range names a layer.</Notice>
           ) : (
-            <Bars
+            <MovingBars
               label="Layers over time"
               rows={rows}
-              from={from}
-              to={to}
               axis={(value) => Math.round(value).toLocaleString("en-US")}
               onZoom={(a, b, record) => view.zoomTo(a, b, { record })}
               onPick={(bar) => {

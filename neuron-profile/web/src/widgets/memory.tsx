@@ -12,13 +12,14 @@ import { Asked, Notice, whyAbsent } from "../parts/notice";
 import { useRequest } from "../parts/request";
 import { type Col, DataTable } from "../parts/table";
 import { useProfile } from "../state/profile";
+import { useResting } from "../state/resting";
 import { useView } from "../state/view";
 import { AllocationMap } from "./allocations";
 import { StackedLines } from "./lines";
 
 function Usage({ title, group, list }: { title: string; group: string; list: readonly SeriesInfo[] }) {
   const id = useProfile((s) => s.id);
-  const { from, to } = useView();
+  const { from, to } = useResting();
   const range = wholeNs({ from, to });
   const ids = list.map((one) => one.id);
   const answer = useRequest(`${id}:${group}:${range.from}-${range.to}:${ids.join()}`, (signal) => getSeries(id ?? "", ids, { ...range, width: 800 }, signal), 100);

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { Button, Check, IconButton, Select, TextField } from "../parts/controls";
 import { useProfile } from "../state/profile";
 import { type ColourBy, type ColourRule, type Scheme, type Settings, type Theme, useSettings } from "../state/settings";
+import { useResting } from "../state/resting";
 import { useView } from "../state/view";
 
 const SWITCHES: { key: keyof Settings & string; text: string }[] = [
@@ -69,7 +70,8 @@ function Schemes() {
 
 /** Zoom by two times, or to between the first two marks. */
 function ZoomTo() {
-  const { from, to, zoomTo } = useView();
+  const { from, to } = useResting();
+  const { zoomTo } = useView.getState();
   const [texts, setTexts] = useState<[string, string]>(["", ""]);
   const [start, end] = [Number(texts[0] || from), Number(texts[1] || to)];
   return (

@@ -70,6 +70,7 @@ export function raster(canvas: HTMLCanvasElement): Renderer | null {
   return {
     kind: "raster",
     device: "2D canvas",
+    over: context,
     resize(width, height) {
       if (canvas.width === width && canvas.height === height) return;
       canvas.width = width;

@@ -94,6 +94,7 @@ export function webgl(canvas: HTMLCanvasElement, lost: () => void, restored: () 
 
   return {
     kind: "webgl",
+    over: null,
     device,
     resize(width, height) {
       if (canvas.width !== width) canvas.width = width;

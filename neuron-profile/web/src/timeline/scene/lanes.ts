@@ -16,66 +16,73 @@ export const LEAST_SHARE = 0.2;
 /** Labels of events of a frame at most: text is the dearest thing to draw. */
 const MOST_LABELS = 500;
 
+/** Columns of a row, as they are stored. */
 interface Columns {
   readonly count: number;
   readonly columns: Uint32Array;
   readonly kinds: Uint32Array;
-  share(i: number): number;
-  lane(i: number): number;
+  /** What is busy of each, and how much of it is the whole column. */
+  readonly busy: ArrayLike<number>;
+  readonly whole: number;
+  /** The lane that gives each its colour, where that is not one for all. */
+  readonly lanes: Uint32Array | null;
+  readonly lane: number;
 }
 
 function columnsOf(tile: LaneTile, row: Visible["row"]): Columns | null {
+  const lane = row.lanes[0];
+  if (lane === undefined) return null;
   if (row.kind === "lanes") {
     let merged = tile.merged.get(row.key);
     if (!merged) {
       merged = mergeColumns(tile, row.lanes, TILE_COLUMNS);
       tile.merged.set(row.key, merged);
     }
-    const { share, lane } = merged;
-    return { ...merged, share: (i) => share[i]!, lane: (i) => lane[i]! };
+    const { count, columns, kinds } = merged;
+    return { count, columns, kinds, busy: merged.share, whole: 1, lanes: merged.lane, lane };
   }
-  const number = row.lanes[0];
-  const of = number === undefined ? undefined : tile.columns.get(number);
-  if (number === undefined || !of) return null;
-  const { busy } = of;
-  const { columnNs } = tile;
-  return {
-    count: of.count,
-    columns: of.columns,
-    kinds: of.names,
-    share: (i) => busy[i]! / columnNs,
-    lane: () => number,
-  };
+  const of = tile.columns.get(lane);
+  return of ? { count: of.count, columns: of.columns, kinds: of.names, busy: of.busy, whole: tile.columnNs, lanes: null, lane } : null;
 }
 
 function drawColumns(list: DisplayList, frame: Frame, row: Visible, piece: Piece<LaneTile>): void {
   const { tile } = piece;
   const all = columnsOf(tile, row.row);
   if (!all) return;
+  const { columns, kinds, busy, whole, lanes } = all;
+  const { start, columnNs } = tile;
   const { from, to } = frame.window;
   const perNs = frame.width / (to - from);
   const [begin, end] = [Math.max(piece.from, from), Math.min(piece.to, to)];
-  const first = Math.floor((begin - tile.start) / tile.columnNs);
+  const first = Math.floor((begin - start) / columnNs);
   const left = Math.round((begin - from) * perNs);
   const right = Math.round((end - from) * perNs);
   const { top, bottom } = inside(row, frame.scale);
   const height = bottom - top;
   const least = Math.max(Math.round(height * LEAST_SHARE), 2);
   let lastX = -1;
-  for (let i = lowerBound(all.columns, first, all.count); i < all.count; i += 1) {
-    const time = tile.start + all.columns[i]! * tile.columnNs;
+  // Most columns have the colour of the one before them.
+  let [kind, lane, colour] = [-1, -1, 0];
+  for (let i = lowerBound(columns, first, all.count); i < all.count; i += 1) {
+    const time = start + columns[i]! * columnNs;
     if (time >= end) break;
     const x0 = Math.max(Math.round((time - from) * perNs), left);
-    let x1 = Math.min(Math.round((time + tile.columnNs - from) * perNs), right);
+    let x1 = Math.min(Math.round((time + columnNs - from) * perNs), right);
     if (x1 <= x0) {
       // Finer than pixels, as after zooming out: the first of a pixel is drawn.
       if (x0 === lastX) continue;
       x1 = x0 + 1;
     }
     lastX = x0;
-    const share = Math.min(all.share(i), 1);
+    const share = busy[i]! / whole;
     const high = share >= 0.995 ? height : Math.max(Math.round(share * height), least);
-    list.run(x0, bottom - high, x1, bottom, frame.colour(all.kinds[i]!, all.lane(i)));
+    const of = lanes ? lanes[i]! : all.lane;
+    if (kinds[i] !== kind || of !== lane) {
+      kind = kinds[i]!;
+      lane = of;
+      colour = frame.colour(kind, lane);
+    }
+    list.run(x0, bottom - high, x1, bottom, colour);
   }
 }
 

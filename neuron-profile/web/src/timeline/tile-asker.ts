@@ -1,0 +1,63 @@
+// Who asks for tiles: the page itself, or a worker where the page was given one. A page with a profile inside has
+// none, since it is one file; a worker that the browser does not start is not missed.
+
+import { ApiError, tell } from "../api/client";
+import { ROOT } from "../api/root";
+import { type Ask, type Part, parts } from "./tile-parts";
+import type { FromWorker, ToWorker } from "./tile-worker";
+
+interface Waiting {
+  readonly ask: Ask;
+  readonly signal: AbortSignal;
+  part(part: Part): void;
+  done(): void;
+  failed(error: unknown): void;
+}
+
+let worker: Worker | null = null;
+let last = 0;
+const waiting = new Map<number, Waiting>();
+
+const post = (message: ToWorker) => worker?.postMessage(message);
+
+function hear(message: FromWorker): void {
+  if ("away" in message) return tell(message.away);
+  const one = waiting.get(message.at);
+  if (!one) return;
+  if ("part" in message) return one.part(message.part);
+  waiting.delete(message.at);
+  if ("done" in message) one.done();
+  else one.failed(message.status === null ? new Error(message.failed) : new ApiError(message.status, message.failed));
+}
+
+/** The worker is not there: what waits for it is asked by the page. */
+function without(): void {
+  worker = null;
+  const all = [...waiting.values()];
+  waiting.clear();
+  for (const one of all) parts(one.ask, one.signal, one.part).then(one.done, one.failed);
+}
+
+/** From now on `made` asks for tiles; `root` is what paths of the interface begin with there. */
+export function askIn(made: Worker, root = new URL(ROOT, document.baseURI).href): void {
+  worker = made;
+  made.onmessage = (event: MessageEvent<FromWorker>) => hear(event.data);
+  made.onerror = without;
+  post({ root });
+}
+
+/** Asks for the parts of a tile; ends when the last one was there. */
+export function askParts(ask: Ask, signal: AbortSignal, part: (part: Part) => void): Promise<void> {
+  if (!worker) return parts(ask, signal, part);
+  last += 1;
+  const at = last;
+  return new Promise((done, failed) => {
+    waiting.set(at, { ask, signal, part, done, failed });
+    signal.addEventListener("abort", () => {
+      if (!waiting.delete(at)) return;
+      post({ stop: at });
+      failed(signal.reason);
+    });
+    post({ ask, at });
+  });
+}
