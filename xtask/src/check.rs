@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::run::{Run, say};
+use crate::run::{EVERYTHING, Run, say};
 use crate::stages::Stages;
 use crate::{generated, tidy};
 
@@ -22,7 +22,8 @@ pub(crate) fn add_stages(stages: &mut Stages) {
     stages.run("format", || Run::cargo("fmt").args(["--all", "--check"]).run());
     stages.run("clippy", || {
         Run::cargo("clippy")
-            .args(["--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"])
+            .args(EVERYTHING)
+            .args(["--all-targets", "--", "-D", "warnings"])
             .run()
     });
     stages.run("features alone", || {
@@ -40,7 +41,8 @@ pub(crate) fn add_stages(stages: &mut Stages) {
     // and checks nothing large anew; the two programs are those without a library.
     stages.run("docs", || {
         Run::cargo("doc")
-            .args(["--workspace", "--no-deps", "--document-private-items", "--all-features"])
+            .args(EVERYTHING)
+            .args(["--no-deps", "--document-private-items"])
             .args(["--lib", "--examples", "--bin", "xtask", "--bin", "package-rpm"])
             .env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links")
             .run()

@@ -10,7 +10,7 @@ use clap::Command;
 use clap_complete::Shell;
 
 use crate::metric_page;
-use crate::run::{Run, root, say};
+use crate::run::{EVERYTHING, Run, root, say};
 
 /// A tool whose man pages and completions are made: its crate, and the
 /// `command()` that the crate exports.
@@ -61,7 +61,7 @@ pub(crate) fn compare_code() -> Result<()> {
 
 /// As the tests are built, so that nothing large is built for these alone.
 fn code() -> Run {
-    let run = Run::cargo("test").args(["--quiet", "--workspace", "--all-features"]);
+    let run = Run::cargo("test").arg("--quiet").args(EVERYTHING);
     CODE.into_iter().fold(run, |run, test| run.arg("--test").arg(test))
 }
 

@@ -8,6 +8,7 @@
 mod bench;
 mod cargo_tool;
 mod check;
+mod cluster;
 mod demo;
 mod dist;
 mod elf;

@@ -37,6 +37,19 @@ pub(crate) fn metadata(args: &[&str]) -> Result<serde_json::Value> {
     serde_json::from_str(&text).context("cargo metadata wrote no JSON")
 }
 
+/// Every feature but [`APART`], as cargo takes them.
+pub(crate) const FEATURES: &str = "neuron-core/cli,neuron-core/imds,neuron-core/isa,neuron-core/neff,\
+     neuron-core/ntff,neuron-core/sources,neuron-monitor/cloudwatch,neuron-monitor/k8s,\
+     neuron-monitor/tls,neuron-profile/s3,profile-query/s3";
+
+/// The feature that switches on all of DataFusion's, which take longer to build
+/// than all else: it has a stage of `cargo xtask test --full`.
+pub(crate) const APART: &str = "cluster";
+
+/// All packages with [`FEATURES`]: builds, tests, lints and docs ask for the same
+/// ones, so that nothing large is built twice.
+pub(crate) const EVERYTHING: [&str; 3] = ["--workspace", "--features", FEATURES];
+
 /// Prints one line, but not among the lines of our own tests. A closed pipe is
 /// no error: nobody is reading.
 pub(crate) fn say(line: &str) {
@@ -189,6 +202,20 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_feature_is_asked_for_but_the_one_apart() {
+        let metadata = metadata(&["--no-deps"]).unwrap();
+        let mut all = Vec::new();
+        for package in metadata["packages"].as_array().unwrap() {
+            let features = package["features"].as_object().unwrap().keys();
+            let own = features.filter(|name| *name != "default" && *name != APART);
+            all.extend(own.map(|name| format!("{}/{name}", package["name"].as_str().unwrap())));
+        }
+        all.sort();
+        let asked: Vec<&str> = FEATURES.split(',').collect();
+        assert_eq!(asked, all);
+    }
 
     #[test]
     fn a_failure_is_one_line_that_names_the_command() {

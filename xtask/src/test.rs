@@ -8,16 +8,16 @@ use std::collections::BTreeSet;
 use anyhow::{Context as _, Result};
 use clap::Args;
 
-use crate::run::{Run, Stream, say, target_dir};
+use crate::run::{EVERYTHING, Run, Stream, say, target_dir};
 use crate::stages::Stages;
 use crate::tensorboard::{self, Which};
-use crate::{check, dist, packages, static_libc, web};
+use crate::{check, cluster, dist, packages, static_libc, web};
 
 /// Flags of `cargo xtask test`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Also run what takes long: a minute of each fuzz target, a simulated day, the static build,
-    /// the packages on a fresh Debian (as root).
+    /// the packages on a fresh Debian (as root), a Ballista cluster.
     #[arg(long)]
     full: bool,
     /// Install missing system packages with apt-get; as root this is the default.
@@ -48,8 +48,9 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         stages.run("man pages", dist::man_pages_are_clean);
     }
     // With the tests, and as they are built, so that large dependencies are built once.
-    let all = ["--workspace", "--all-features", "--bins", "--tests"];
-    let built = stages.run("build", || Run::cargo("build").args(all).run());
+    let built = stages.run("build", || {
+        Run::cargo("build").args(EVERYTHING).args(["--bins", "--tests"]).run()
+    });
     if built {
         let skip = missing.iter().map(|package| package.tool()).collect::<Vec<_>>().join(" ");
         let with_env = |run: Run| {
@@ -60,7 +61,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         };
         stages.run("tests", || tests(with_env, &mut counts));
         stages.run("doc tests", || {
-            let run = Run::cargo("test").args(["--doc", "--workspace", "--all-features"]);
+            let run = Run::cargo("test").arg("--doc").args(EVERYTHING);
             with_env(run).each_line(Stream::Out, |line| counts.add_libtest(line))
         });
         if viewer && has("chromium") {
@@ -94,6 +95,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 fn add_long_stages(stages: &mut Stages) {
     stages.run("static libc", static_libc::run);
     stages.run("packages", dist::verify_quickly);
+    stages.run("cluster", cluster::run);
     let again = |args: &'static [&str]| {
         anyhow::Ok(Run::new(std::env::current_exe()?).args(args.iter().copied()))
     };
@@ -103,13 +105,13 @@ fn add_long_stages(stages: &mut Stages) {
 
 fn tests(with_env: impl Fn(Run) -> Run, counts: &mut Counts) -> Result<()> {
     let nextest = Run::cargo("nextest").arg("--version").succeeds();
-    let scope = ["--workspace", "--all-features", "--no-fail-fast"];
     if nextest {
-        with_env(Run::cargo("nextest").arg("run").args(scope))
+        with_env(Run::cargo("nextest").arg("run").args(EVERYTHING).arg("--no-fail-fast"))
             .each_line(Stream::Err, |line| counts.add_nextest(line))
     } else {
         // Without doc tests, which have their own stage.
-        with_env(Run::cargo("test").args(scope).args(["--lib", "--bins", "--tests", "--examples"]))
+        let kinds = ["--no-fail-fast", "--lib", "--bins", "--tests", "--examples"];
+        with_env(Run::cargo("test").args(EVERYTHING).args(kinds))
             .each_line(Stream::Out, |line| counts.add_libtest(line))
     }
 }

@@ -6,14 +6,15 @@
 //!
 //! A table that a profile could have but that has no row is there, empty; one
 //! that is never stored is not, and the reason is told.
+//!
+//! A table of several profiles in one store is one scan over all of their files.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
 use datafusion::common::Column;
 use datafusion::datasource::empty::EmptyTable;
@@ -22,14 +23,16 @@ use datafusion::datasource::listing::{
 };
 use datafusion::datasource::{MemTable, ViewTable, provider_as_source};
 use datafusion::error::{DataFusionError, Result};
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
-use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use datafusion::execution::object_store::ObjectStoreUrl;
+use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 use profile_store::encode::table::arrow_schema;
 use profile_store::schema;
 
+use crate::columns;
 use crate::dataset::{Dataset, names};
-use crate::error::Error;
 use crate::format::Unordered;
+use crate::joined::{Joined, Piece};
 
 /// The schema of all profiles.
 pub(crate) const MAIN: &str = "main";
@@ -48,15 +51,13 @@ pub(crate) struct Profiles {
 }
 
 impl Profiles {
-    pub(crate) fn new(profiles: Vec<Dataset>) -> Self {
-        let one = |profile: &Dataset| {
-            Arc::new(Tables {
-                names: names(std::slice::from_ref(profile)),
-                profiles: vec![profile.clone()],
-            })
+    pub(crate) fn new(profiles: Vec<Dataset>, environment: &Arc<RuntimeEnv>) -> Self {
+        let of = |profiles: Vec<Dataset>| {
+            let environment = Arc::clone(environment);
+            Arc::new(Tables { names: names(&profiles), profiles, environment })
         };
-        let each = profiles.iter().map(one).collect();
-        Self { main: Arc::new(Tables { names: names(&profiles), profiles }), each }
+        let each = profiles.iter().map(|profile| of(vec![profile.clone()])).collect();
+        Self { main: of(profiles), each }
     }
 
     /// The tables of a schema.
@@ -97,6 +98,8 @@ pub(crate) struct Tables {
     /// What the profiles are called, in their order.
     names: Vec<String>,
     profiles: Vec<Dataset>,
+    /// It knows the object stores.
+    environment: Arc<RuntimeEnv>,
 }
 
 impl Tables {
@@ -112,31 +115,22 @@ impl Tables {
         self.names().into_iter().find(|table| table.eq_ignore_ascii_case(name))
     }
 
-    fn provider(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+    async fn provider(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         let Some(name) = self.find(name) else { return Ok(None) };
         if name == PROFILES {
             return self.list().map(Some);
         }
-        let having = || {
-            let all = self.profiles.iter().zip(&self.names);
-            all.filter(|(profile, _)| profile.manifest.tables.contains_key(name))
-        };
-        if let [profile] = self.profiles.as_slice()
-            && profile.manifest.tables.contains_key(name)
-        {
-            let schema = read_schema(profile, name)?;
-            return of_one(profile, name, schema).map(Some);
+        let all = self.profiles.iter().zip(&self.names);
+        let having: Vec<(&Dataset, &str)> = all
+            .filter(|(profile, _)| profile.manifest.tables.contains_key(name))
+            .map(|(profile, called)| (profile, called.as_str()))
+            .collect();
+        if let ([profile], [_]) = (having.as_slice(), self.profiles.as_slice()) {
+            let columns = columns::of_file(profile.0, name, &self.environment).await?;
+            return of_one(profile.0, name, columns).map(Some);
         }
-        let mut union: Option<LogicalPlanBuilder> = None;
-        for (profile, called) in having() {
-            let plan = with_name(profile, called, name)?;
-            union = Some(match union {
-                None => LogicalPlanBuilder::from(plan),
-                Some(sum) => sum.union_by_name(plan)?,
-            });
-        }
-        if let Some(union) = union {
-            return Ok(Some(Arc::new(ViewTable::new(union.build()?, None))));
+        if !having.is_empty() {
+            return self.of_many(name, &having).await.map(Some);
         }
         let Some(table) = schema::table(name) else { return Ok(None) };
         let mut fields: Vec<_> = arrow_schema(table).fields().iter().cloned().collect();
@@ -144,6 +138,47 @@ impl Tables {
             fields.insert(0, Arc::new(Field::new(PROFILE, DataType::Utf8, false)));
         }
         Ok(Some(Arc::new(EmptyTable::new(Arc::new(Schema::new(fields))))))
+    }
+
+    /// A scan for each store, and the name of the profile in front.
+    async fn of_many(
+        &self,
+        name: &str,
+        having: &[(&Dataset, &str)],
+    ) -> Result<Arc<dyn TableProvider>> {
+        let profiles: Vec<&Dataset> = having.iter().map(|(profile, _)| *profile).collect();
+        let columns = columns::of_files(&profiles, name, &self.environment).await?;
+        let mut stores: Vec<(ObjectStoreUrl, Vec<Piece>)> = Vec::new();
+        for (profile, called) in having {
+            let url = ListingTableUrl::try_new(profile.place.url(name)?, None)?;
+            let store = url.object_store();
+            let told = profile.manifest.tables.get(name).cloned().unwrap_or_default();
+            let called = (*called).to_owned();
+            let piece = Piece { called, url, rows: told.rows, bytes: told.bytes };
+            match stores.iter_mut().find(|(known, _)| *known == store) {
+                Some((_, pieces)) => pieces.push(piece),
+                None => stores.push((store, vec![piece])),
+            }
+        }
+        let names = columns.fields().iter().map(|field| field.name());
+        let list: Vec<Expr> = std::iter::once(PROFILE)
+            .chain(names.map(String::as_str))
+            .map(|name| Expr::Column(Column::from_name(name)))
+            .collect();
+        let mut union: Option<LogicalPlanBuilder> = None;
+        for (store, pieces) in stores {
+            let table = Arc::new(Joined::new(Arc::clone(&columns), store, pieces));
+            let plan = LogicalPlanBuilder::scan(name, provider_as_source(table), None)?;
+            let plan = plan.project(list.clone())?;
+            union = Some(match union {
+                None => plan,
+                Some(sum) => sum.union(plan.build()?)?,
+            });
+        }
+        match union {
+            Some(union) => Ok(Arc::new(ViewTable::new(union.build()?, None))),
+            None => Err(DataFusionError::Internal(format!("no file has the table {name}"))),
+        }
     }
 
     /// The profiles themselves.
@@ -180,7 +215,7 @@ impl SchemaProvider for Tables {
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        self.provider(name)
+        self.provider(name).await
     }
 
     fn table_exist(&self, name: &str) -> bool {
@@ -188,51 +223,11 @@ impl SchemaProvider for Tables {
     }
 }
 
-fn damaged(text: String) -> DataFusionError {
-    DataFusionError::External(Box::new(Error::Read(text)))
-}
-
-fn path(profile: &Dataset, name: &str) -> PathBuf {
-    profile.dir.join(format!("{name}.parquet"))
-}
-
-/// The columns of a table, as its file says. Files of a profile never change.
-fn read_schema(profile: &Dataset, name: &str) -> Result<SchemaRef> {
-    let path = path(profile, name);
-    let file = std::fs::File::open(&path).map_err(|error| {
-        let error = profile_store::Error::io("open", &path)(error);
-        damaged(error.to_string())
-    })?;
-    ParquetRecordBatchReaderBuilder::try_new(file)
-        .map(|reader| Arc::clone(reader.schema()))
-        .map_err(|error| damaged(profile_store::Error::damaged(&path, error).to_string()))
-}
-
 /// A table of one profile with these columns.
-fn of_one(profile: &Dataset, name: &str, schema: SchemaRef) -> Result<Arc<dyn TableProvider>> {
-    let path = std::path::absolute(path(profile, name))?;
-    // A path may have the letters of patterns in it.
-    let url = url::Url::from_file_path(&path);
-    let url = url.map_err(|()| damaged(format!("{} is no path of a file", path.display())))?;
+fn of_one(profile: &Dataset, name: &str, columns: SchemaRef) -> Result<Arc<dyn TableProvider>> {
     let options = ListingOptions::new(Arc::new(Unordered::default()));
-    let config = ListingTableConfig::new(ListingTableUrl::try_new(url, None)?)
+    let config = ListingTableConfig::new(ListingTableUrl::try_new(profile.place.url(name)?, None)?)
         .with_listing_options(options)
-        .with_schema(schema);
+        .with_schema(columns);
     Ok(Arc::new(ListingTable::try_new(config)?))
-}
-
-/// A table of a profile with the name of the profile.
-fn with_name(profile: &Dataset, called: &str, name: &str) -> Result<LogicalPlan> {
-    // Two profiles tell different things about their tables, and a union wants
-    // them to tell the same.
-    let fields = read_schema(profile, name)?;
-    let plain =
-        |field: &FieldRef| Field::new(field.name(), field.data_type().clone(), field.is_nullable());
-    let schema = Arc::new(Schema::new(fields.fields().iter().map(plain).collect::<Vec<_>>()));
-    let table = of_one(profile, name, Arc::clone(&schema))?;
-    let columns = schema.fields().iter().map(|field| Expr::Column(Column::from_name(field.name())));
-    let first = lit(called).alias(PROFILE);
-    LogicalPlanBuilder::scan(name, provider_as_source(table), None)?
-        .project(std::iter::once(first).chain(columns).collect::<Vec<_>>())?
-        .build()
 }

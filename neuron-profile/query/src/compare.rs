@@ -8,6 +8,7 @@ use datafusion::arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray}
 
 use crate::dataset::Dataset;
 use crate::describe;
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::facts::facts;
 use crate::limits::{Limits, Stop};
@@ -46,12 +47,13 @@ impl Change {
 ///
 /// Tables that cannot be read.
 pub fn metrics(
+    engine: &Engine,
     first: &Dataset,
     second: &Dataset,
     limits: Limits,
     stop: &Stop,
 ) -> Result<Vec<Change>, Error> {
-    let of = |profile: &Dataset| facts(&Session::new(vec![profile.clone()], limits, stop)?);
+    let of = |profile: &Dataset| facts(&Session::on(engine, vec![profile.clone()], limits, stop)?);
     let (one, two) = (of(first)?, of(second)?);
     let both = [first.clone(), second.clone()];
     let units: BTreeMap<String, String> = describe::columns(&both, "Summary")?

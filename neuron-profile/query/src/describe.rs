@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use datafusion::arrow::datatypes::SchemaRef;
 use profile_store::schema::{self, Kind};
 use serde::Serialize;
 
+use crate::columns;
 use crate::dataset::Dataset;
+use crate::environment::environment;
 use crate::error::Error;
+use crate::limits::Limits;
 use crate::nearest::hint;
 
 /// A table of a profile.
@@ -97,12 +100,9 @@ pub fn columns(profiles: &[Dataset], name: &str) -> Result<Vec<ColumnInfo>, Erro
     }
     // Columns of Summary are the metrics of a profile: its file says them.
     let mut out: Vec<ColumnInfo> = Vec::new();
-    for profile in profiles.iter().filter(|p| p.manifest.tables.contains_key(&table.table)) {
-        let path = profile.dir.join(format!("{}.parquet", table.table));
-        let file = std::fs::File::open(&path).map_err(profile_store::Error::io("open", &path))?;
-        let reader = ParquetRecordBatchReaderBuilder::try_new(file)
-            .map_err(|error| profile_store::Error::damaged(&path, error))?;
-        for field in reader.schema().fields() {
+    let having = profiles.iter().filter(|p| p.manifest.tables.contains_key(&table.table));
+    for schema in schemas(&having.collect::<Vec<_>>(), &table.table)? {
+        for field in schema.fields() {
             if out.iter().any(|column| column.column == *field.name()) {
                 continue;
             }
@@ -117,6 +117,15 @@ pub fn columns(profiles: &[Dataset], name: &str) -> Result<Vec<ColumnInfo>, Erro
         }
     }
     Ok(out)
+}
+
+/// Columns of the files of a table.
+fn schemas(profiles: &[&Dataset], table: &str) -> Result<Vec<SchemaRef>, Error> {
+    let all: Vec<Dataset> = profiles.iter().map(|profile| (*profile).clone()).collect();
+    let environment = environment(&all, Limits::default())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Error::Read(format!("cannot make threads: {error}")))?;
+    runtime.block_on(columns::each(profiles, table, &environment))
 }
 
 fn kind(of: &datafusion::arrow::datatypes::DataType) -> Kind {

@@ -17,6 +17,9 @@ pub enum Error {
     /// A profile is damaged, or the disk failed.
     #[error("{0}")]
     Read(String),
+    /// A cluster that cannot be reached, or that could not answer.
+    #[error("{0}")]
+    Cluster(String),
     /// More memory than allowed.
     #[error("{0}; allow more memory, or ask for less")]
     Memory(String),
@@ -32,7 +35,7 @@ pub enum Error {
 }
 
 /// A text of several lines on one.
-fn line(text: &str) -> String {
+pub(crate) fn line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

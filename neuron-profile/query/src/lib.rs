@@ -12,18 +12,35 @@
 //! §2.2); case does not matter. Nothing but the profiles can be read: no other
 //! files, no statement that changes something.
 //!
+//! Profiles lie in directories or, with the feature `s3`, in an object store.
+//! This process answers or, with the feature `cluster`, a Ballista cluster
+//! ([`Engine`]): the same statements, the same answers.
+//!
 //! Left out: writing results down; that is the caller's.
 
 mod catalog;
+#[cfg(feature = "cluster")]
+mod cluster;
+#[cfg(not(feature = "cluster"))]
+#[path = "no_cluster.rs"]
+mod cluster;
+mod columns;
 pub mod compare;
 mod dataset;
 pub mod describe;
+mod engine;
+mod environment;
 mod error;
 mod facts;
 mod findings;
+mod folder;
 mod format;
+mod joined;
 mod limits;
 mod nearest;
+#[cfg(feature = "s3")]
+mod objects;
+mod place;
 pub mod report;
 pub mod rules;
 mod session;
@@ -31,7 +48,9 @@ mod session;
 pub use datafusion::arrow;
 pub use datafusion::parquet;
 pub use dataset::Dataset;
+pub use engine::{Engine, Scheduler};
 pub use error::Error;
 pub use findings::{EvidenceRow, Judged, findings, judge_all};
 pub use limits::{Limits, Stop};
+pub use place::Place;
 pub use session::{Rows, Session};

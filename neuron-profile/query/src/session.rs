@@ -1,16 +1,13 @@
 //! A session: profiles, limits, and SQL that reads.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::TableReference;
-use datafusion::error::DataFusionError;
-use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::context::SQLOptions;
-use datafusion::execution::disk_manager::DiskManagerBuilder;
-use datafusion::execution::memory_pool::FairSpillPool;
-use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
@@ -18,16 +15,19 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{Receiver, channel};
 use tokio::time::Instant;
-use tokio_stream::StreamExt as _;
+use tokio_stream::{Stream, StreamExt as _};
 
 use crate::catalog::{MAIN, Profiles};
+use crate::cluster::Cluster;
 use crate::dataset::Dataset;
+use crate::engine::Engine;
+use crate::environment::environment;
 use crate::error::Error;
 use crate::limits::{Limits, Stop};
 use crate::nearest::hint;
 
 /// The catalog that holds the profiles.
-const CATALOG: &str = "profiles";
+pub(crate) const CATALOG: &str = "profiles";
 
 /// Batches that are ready before they are asked for.
 const READY: usize = 2;
@@ -41,6 +41,7 @@ const STACK: usize = 64 << 20;
 /// Profiles that can be asked.
 pub struct Session {
     context: SessionContext,
+    cluster: Option<Arc<Cluster>>,
     profiles: Arc<Profiles>,
     limits: Limits,
     stop: Stop,
@@ -58,43 +59,71 @@ impl std::fmt::Debug for Session {
 pub struct Rows<'a> {
     session: &'a Session,
     schema: SchemaRef,
-    batches: Receiver<Result<RecordBatch, DataFusionError>>,
+    here: Option<&'static str>,
+    batches: Receiver<Result<RecordBatch, Error>>,
     until: Option<Instant>,
 }
 
+/// Rows as they come.
+pub(crate) type Batches = Pin<Box<dyn Stream<Item = Result<RecordBatch, Error>> + Send>>;
+
+/// A query that runs.
+pub(crate) struct Answer {
+    pub(crate) schema: SchemaRef,
+    pub(crate) batches: Batches,
+    /// Why a cluster was asked for and did not get it.
+    pub(crate) here: Option<&'static str>,
+}
+
+/// Where a statement runs.
+#[allow(dead_code, reason = "a build without a cluster makes none")]
+pub(crate) enum Chosen {
+    /// On the cluster.
+    There(Answer),
+    /// In this process, and why.
+    Here(&'static str),
+}
+
 impl Session {
-    /// A session over some profiles.
+    /// A session over some profiles in this process.
     ///
     /// # Errors
     ///
-    /// When its threads cannot be made.
+    /// When its threads cannot be made, or an object store has no credentials.
     pub fn new(profiles: Vec<Dataset>, limits: Limits, stop: &Stop) -> Result<Self, Error> {
-        let mut config = SessionConfig::new().with_information_schema(true);
-        if limits.threads > 0 {
-            config = config.with_target_partitions(limits.threads);
-        }
-        let options = config.options_mut();
-        options.catalog.create_default_catalog_and_schema = false;
-        options.catalog.default_catalog = String::from(CATALOG);
-        options.catalog.default_schema = String::from(MAIN);
-        options.execution.parquet.pushdown_filters = true;
-        let environment = RuntimeEnvBuilder::new()
-            .with_memory_pool(Arc::new(FairSpillPool::new(limits.memory)))
-            .with_disk_manager_builder(
-                DiskManagerBuilder::default().with_max_temp_directory_size(limits.spill),
-            )
-            .build_arc()?;
-        let context = SessionContext::new_with_config_rt(config, environment);
-        let profiles = Arc::new(Profiles::new(profiles));
+        Self::on(&Engine::Local, profiles, limits, stop)
+    }
+
+    /// A session whose statements an engine answers. On a cluster the limit of
+    /// threads is the number of parts, and those of memory are its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::new`], and a cluster in a build without the feature `cluster`.
+    pub fn on(
+        engine: &Engine,
+        profiles: Vec<Dataset>,
+        limits: Limits,
+        stop: &Stop,
+    ) -> Result<Self, Error> {
+        let environment = environment(&profiles, limits)?;
+        let context = SessionContext::new_with_config_rt(config(limits), Arc::clone(&environment));
+        let profiles = Arc::new(Profiles::new(profiles, &environment));
         context.register_catalog(CATALOG, Arc::clone(&profiles) as _);
+        let cluster = match engine {
+            Engine::Local => None,
+            Engine::Ballista(scheduler) => {
+                Some(Arc::new(Cluster::new(scheduler, &profiles, &environment, limits)?))
+            }
+        };
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         if limits.threads > 0 {
             runtime.worker_threads(limits.threads);
         }
-        let runtime = runtime.thread_stack_size(STACK).enable_time().build();
+        let runtime = runtime.thread_stack_size(STACK).enable_all().build();
         let runtime =
             runtime.map_err(|error| Error::Read(format!("cannot make threads: {error}")))?;
-        Ok(Self { context, profiles, limits, stop: stop.clone(), runtime })
+        Ok(Self { context, cluster, profiles, limits, stop: stop.clone(), runtime })
     }
 
     /// Starts a query: one statement that reads.
@@ -108,21 +137,26 @@ impl Session {
         let until = self.limits.time.and_then(|time| Instant::now().checked_add(time));
         // On a thread of ours, whose stack is as deep as statements may be.
         let (context, profiles) = (self.context.clone(), Arc::clone(&self.profiles));
-        let sql = sql.to_owned();
-        let begun = self.runtime.spawn(async move { begin(&context, &profiles, &sql).await });
-        let mut stream = self.wait(until, async {
+        let (cluster, sql) = (self.cluster.clone(), sql.to_owned());
+        let begun = async move { begin(&context, cluster.as_deref(), &profiles, &sql).await };
+        let begun = self.runtime.spawn(begun);
+        let Answer { schema, batches: mut stream, here } = self.wait(until, async {
             begun.await.unwrap_or_else(|panic| Err(Error::Read(panic.to_string())))
         })?;
-        let schema = stream.schema();
         let (send, batches) = channel(READY);
         self.runtime.spawn(async move {
-            while let Some(batch) = stream.next().await {
+            loop {
+                let batch = tokio::select! {
+                    () = send.closed() => break,
+                    batch = stream.next() => batch,
+                };
+                let Some(batch) = batch else { break };
                 if send.send(batch).await.is_err() {
                     break;
                 }
             }
         });
-        Ok(Rows { session: self, schema, batches, until })
+        Ok(Rows { session: self, schema, here, batches, until })
     }
 
     /// All rows of a query; for what is known to be small.
@@ -157,12 +191,47 @@ impl Session {
     }
 }
 
+/// What every engine is told.
+pub(crate) fn config(limits: Limits) -> SessionConfig {
+    let mut config = SessionConfig::new().with_information_schema(true);
+    if limits.threads > 0 {
+        config = config.with_target_partitions(limits.threads);
+    }
+    let options = config.options_mut();
+    options.catalog.create_default_catalog_and_schema = false;
+    options.catalog.default_catalog = String::from(CATALOG);
+    options.catalog.default_schema = String::from(MAIN);
+    options.execution.parquet.pushdown_filters = true;
+    config
+}
+
 /// Plans a statement and starts it.
 async fn begin(
     context: &SessionContext,
+    cluster: Option<&Cluster>,
     profiles: &Profiles,
     sql: &str,
-) -> Result<SendableRecordBatchStream, Error> {
+) -> Result<Answer, Error> {
+    let mut here = None;
+    if let Some(cluster) = cluster {
+        match cluster.begin(plan(cluster.context(), profiles, sql).await?).await? {
+            Chosen::There(answer) => return Ok(answer),
+            Chosen::Here(why) => here = Some(why),
+        }
+    }
+    let frame = context.execute_logical_plan(plan(context, profiles, sql).await?).await?;
+    let stream = frame.execute_stream().await?;
+    let schema = stream.schema();
+    let batches = stream.map(|batch| batch.map_err(Error::from));
+    Ok(Answer { schema, batches: Box::pin(batches), here })
+}
+
+/// The plan of a statement that reads.
+async fn plan(
+    context: &SessionContext,
+    profiles: &Profiles,
+    sql: &str,
+) -> Result<LogicalPlan, Error> {
     let state = context.state();
     let dialect = state.config_options().sql_parser.dialect;
     let statement = state.sql_to_statement(sql, &dialect)?;
@@ -176,8 +245,7 @@ async fn begin(
         let text = "only what reads is allowed: SELECT, EXPLAIN, DESCRIBE and SHOW";
         Error::Sql(text.to_owned())
     })?;
-    let frame = context.execute_logical_plan(plan).await?;
-    Ok(frame.execute_stream().await?)
+    Ok(plan)
 }
 
 /// A statement that is no deeper than a stack: each operator and each word of
@@ -231,6 +299,11 @@ impl Rows<'_> {
     pub fn schema(&self) -> SchemaRef {
         SchemaRef::clone(&self.schema)
     }
+
+    /// Why this process answers, where a cluster was asked for.
+    pub const fn here(&self) -> Option<&'static str> {
+        self.here
+    }
 }
 
 impl Iterator for Rows<'_> {
@@ -238,9 +311,7 @@ impl Iterator for Rows<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let batches = &mut self.batches;
-        let next = self
-            .session
-            .wait(self.until, async { batches.recv().await.transpose().map_err(Error::from) });
+        let next = self.session.wait(self.until, async { batches.recv().await.transpose() });
         next.transpose()
     }
 }

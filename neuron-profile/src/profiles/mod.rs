@@ -25,9 +25,13 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// No directory was given, and the environment has none.
+    /// No directory was given, and the environment has none; a URL.
     pub fn store(&self) -> anyhow::Result<Store> {
         let root = match &self.data_path {
+            Some(path) if path.to_str().is_some_and(|path| path.contains("://")) => {
+                let what = "only query and report read object storage; name a directory";
+                anyhow::bail!("--data-path {}: {what}", path.display());
+            }
             Some(path) => Some(path.clone()),
             None => Store::default_root(|name| std::env::var_os(name)),
         };

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use profile_query::arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
-use profile_query::{Dataset, Error, Session, Stop, describe};
+use profile_query::{Dataset, Error, Stop, describe};
 
 use crate::output::{self, Exit};
 use interrupt::Interrupt;
@@ -30,7 +30,8 @@ const STATEMENT: u64 = 1 << 20;
     after_help = format!("{}\n{}", NOTES, output::codes())
 )]
 pub struct Args {
-    /// Profiles (id, the begin of one, or a display name), then one statement that reads; - reads it from stdin
+    /// Profiles (id, the begin of one, a display name; a folder or s3://BUCKET/PATH for all below it), then
+    /// one statement that reads; - reads it from stdin
     #[arg(value_name = "PROFILE... SQL")]
     words: Vec<String>,
 
@@ -67,9 +68,12 @@ const NOTES: &str = "\
 Tables and columns have the names of the public schema, in any case. With several profiles every table has a column
 \"profile\" in front; each profile also is a schema of its own: p1, p2 by its place, or its id or display name in double
 quotes. Profiles lists them. file_row_index() is the place of a row in its table.
+On a cluster (--engine) scheduler and executors read the profiles themselves: from storage that all share, or from an
+object store with credentials of their own (AWS_ACCESS_KEY_ID and so on); none are sent.
 
   neuron-profile query mm 'SELECT engine, count(*), sum(duration_ns) FROM Instruction GROUP BY engine'
   neuron-profile query --tag job7 'SELECT profile, max(end_ts) FROM Instruction GROUP BY profile ORDER BY 2 DESC'
+  neuron-profile query --engine ballista://head:50050 s3://profiles/job7 'SELECT count(*) FROM DmaPacket'
 ";
 
 /// Runs the command.
@@ -118,8 +122,11 @@ fn ask(
     target: Target<'_>,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let session = Session::new(profiles, args.select.limits(), stop)?;
+    let session = args.select.session(profiles, stop)?;
     let rows = session.query(sql).map_err(memory)?;
+    if let Some(why) = rows.here() {
+        crate::output::tell("note", [format!("answered in this process: {why}")]);
+    }
     let schema = rows.schema();
     write::rows(target, &schema, &mut rows.map(|batch| batch.map_err(memory)), out)
 }

@@ -26,7 +26,7 @@ pub struct Args {
     #[arg(value_enum)]
     name: Name,
 
-    /// Profiles: id, the begin of one, or a display name; compare holds each against the first
+    /// Profiles: id, the begin of one, a display name, or a folder or URL for all below it; compare holds each against the first
     #[arg(value_name = "PROFILE")]
     profiles: Vec<String>,
 
@@ -123,7 +123,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
 
 /// A report of one profile.
 fn one(args: &Args, profile: &Dataset, stop: &Stop) -> anyhow::Result<Page> {
-    let session = Session::new(vec![profile.clone()], args.select.limits(), stop)?;
+    let session = args.select.session(vec![profile.clone()], stop)?;
     let mut page = Page::of(&[profile]);
     if args.name == Name::Bottlenecks {
         page.findings = Some(judge_all(&session).map_err(memory)?);
@@ -136,9 +136,10 @@ fn one(args: &Args, profile: &Dataset, stop: &Stop) -> anyhow::Result<Page> {
 fn against(args: &Args, profiles: &[Dataset], stop: &Stop) -> anyhow::Result<Vec<Page>> {
     let Some((first, others)) = profiles.split_first() else { return Ok(Vec::new()) };
     let compared = others.iter().map(|second| {
-        let limits = args.select.limits();
+        let (engine, limits) = (args.select.engine(), args.select.limits());
         let mut page = Page::of(&[first, second]);
-        let mut changes = compare::metrics(first, second, limits, stop).map_err(memory)?;
+        let changes = compare::metrics(engine, first, second, limits, stop);
+        let mut changes = changes.map_err(memory)?;
         changes.retain(|change| change.difference() != Some(0.0));
         changes.truncate(args.limit());
         page.parts.push(Part {
@@ -146,7 +147,7 @@ fn against(args: &Args, profiles: &[Dataset], stop: &Stop) -> anyhow::Result<Vec
             title: "Metrics that differ, by ratio",
             batches: vec![compare::batch(&changes)?],
         });
-        let session = Session::new(vec![first.clone(), second.clone()], limits, stop)?;
+        let session = args.select.session(vec![first.clone(), second.clone()], stop)?;
         ask(args, &session, &mut page)?;
         Ok(page)
     });
@@ -157,6 +158,10 @@ fn against(args: &Args, profiles: &[Dataset], stop: &Stop) -> anyhow::Result<Vec
 fn ask(args: &Args, session: &Session, page: &mut Page) -> anyhow::Result<()> {
     for section in args.name.sections() {
         let rows = session.query(&section.sql(args.limit())).map_err(memory)?;
+        if let Some(why) = rows.here() {
+            let text = format!("{} is answered in this process: {why}", section.name);
+            output::tell("note", [text]);
+        }
         let schema = rows.schema();
         let mut batches = rows.collect::<Result<Vec<_>, _>>().map_err(memory)?;
         // The names of the columns, also where no row came.

@@ -14,14 +14,13 @@ use profile_engine::{Capture, Options, ReadAt};
 use profile_store::disk::content_id;
 use profile_store::{Error, Labels, Progress, Settings, Store, ingest};
 
-use super::files::Trace;
 use super::{Args, stem, told};
 use crate::output::{self, Exit};
 use crate::sources::{Sources, attach};
 
 /// Traces up to this size get samples of SBUF and PSUM without being asked:
 /// they keep 16 bytes for each change (our choice: some 150 MiB at most).
-const SAMPLED: u64 = 256 << 20;
+pub(super) const SAMPLED: u64 = 256 << 20;
 
 /// What is ingested, and how.
 #[derive(Debug, Clone, Default)]
@@ -152,35 +151,6 @@ pub(crate) fn store_pair<S: ReadAt + ?Sized>(
 pub(crate) fn share(at: Progress) -> u64 {
     let share = u128::from(at.time_ns) * 100 / u128::from(at.total_ns.max(1));
     u64::try_from(share).unwrap_or(100).min(100)
-}
-
-/// Ingests what the command line says; gives the id.
-pub(super) fn run(
-    args: &Args,
-    neff_path: &std::path::Path,
-    trace: &Trace,
-    pair: (&[u8], &Neff<'_>),
-    options: Options,
-) -> anyhow::Result<(String, Exit)> {
-    let store = args.place.store()?;
-    let given = Given {
-        neff: neff_path.display().to_string(),
-        trace: trace.name.clone(),
-        size: trace.file.metadata().map_or(u64::MAX, |meta| meta.len()),
-        execution: u32::try_from(options.execution)?,
-        ..Given::of(args)?
-    };
-    let bar = output::progress("ingest", 100, false);
-    let done = store_pair(&store, &given, pair, &trace.file, options, &mut |at| {
-        bar.set_position(share(at));
-        bar.set_message(format!("{} events", at.events));
-    });
-    bar.finish_and_clear();
-    let done = done?;
-    for (name, line) in done.lines {
-        output::tell(&name, [line]);
-    }
-    Ok((done.id, done.exit))
 }
 
 /// Keeps the sources that the profile names, where directories are given.

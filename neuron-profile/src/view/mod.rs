@@ -8,6 +8,7 @@ mod folder;
 mod glossary;
 mod ignored;
 pub(crate) mod ingest;
+mod many;
 mod pair;
 mod perfetto;
 mod status;
@@ -36,13 +37,13 @@ use ignored::{Ignored, SystemFilter};
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = output::codes())]
 pub struct Args {
-    /// The NEFF that was running
+    /// The NEFF that was running; given more than once, one for each trace
     #[arg(short, long, value_name = "FILE", alias = "neff")]
-    neff_path: Option<PathBuf>,
+    neff_path: Vec<PathBuf>,
 
-    /// The trace of it; - reads stdin
+    /// The trace of it; - reads stdin; may be given more than once, the ranks of a NEFF for instance
     #[arg(short, long, value_name = "FILE", requires = "neff_path")]
-    session_file: Option<PathBuf>,
+    session_file: Vec<PathBuf>,
 
     /// A folder: what the runtime wrote of a run, or traces of the ranks of a NEFF
     #[arg(short = 'd', long, value_name = "FOLDER", conflicts_with_all = ["neff_path", "session_file"])]
@@ -55,6 +56,9 @@ pub struct Args {
     /// Leave out the events of the runtime in a folder
     #[arg(long, requires = "session_dir")]
     ignore_system_profile: bool,
+
+    #[command(flatten)]
+    together: many::Together,
 
     /// What is written; parquet goes to the store, db there and to InfluxDB
     /// [default: parquet, with a flag of InfluxDB db]
@@ -201,43 +205,81 @@ fn shown(args: &Args, ids: &mut Vec<String>, out: &mut dyn Write) -> anyhow::Res
     if let Some(folder) = &args.session_dir {
         return run_folder(args, folder, ids, out);
     }
-    let (neff_path, session_file) = match (&args.neff_path, &args.session_file) {
-        (Some(neff), Some(session)) => (neff, session),
-        (Some(_), None) => bail!("the trace of the NEFF is missing: add -s FILE"),
-        (None, _) if args.database.is_asked() || args.format() == Format::Db => {
+    let pairs = match (args.neff_path.is_empty(), args.format()) {
+        (false, _) => many::paired(&args.neff_path, &args.session_file)?,
+        (true, form) if args.database.is_asked() || form == Format::Db => {
             return stored::from_database(args, out);
         }
-        (None, _) if args.format() != Format::Parquet => {
+        (true, form) if form != Format::Parquet => {
             bail!("--output-format needs a profile: add -n NEFF -s NTFF");
         }
-        (None, _) if args.ingest_only => {
+        (true, _) if args.ingest_only => {
             bail!("--ingest-only needs a profile: add -n NEFF -s NTFF, or -d FOLDER");
         }
-        (None, _) => {
+        (true, _) => {
             serve(args.place.store()?, &args.listen, None, out)?;
             return Ok(Exit::Done);
         }
     };
-    let pair = (neff_path.as_path(), session_file.as_path());
+    let one = || match pairs.as_slice() {
+        [(neff, trace)] => Ok((neff.as_path(), trace.as_path())),
+        _ => bail!("this form is of one profile: name one NEFF and one trace, or -d FOLDER"),
+    };
     match args.format() {
-        Format::Parquet | Format::Db => {
-            let (id, exit) = stored::pair(args, pair)?;
-            args.copy(&id)?;
-            ids.push(id);
-            stored::ready(args, ids, out)?;
-            Ok(exit)
-        }
+        Format::Parquet | Format::Db => store_pairs(args, &pairs, ids, out),
         Format::Json => {
             let to = args.output_file.clone().unwrap_or_else(|| PathBuf::from("ntff.json"));
-            pair::tables(args, pair, &to, out)
+            pair::tables(args, one()?, &to, out)
         }
         Format::Perfetto => {
             let to = args.output_file.clone().unwrap_or_else(|| PathBuf::from("ntff.pftrace"));
-            perfetto::pair(args, pair, &to, out)
+            perfetto::pair(args, one()?, &to, out)
         }
-        Format::SummaryText | Format::SummaryJson => summaries(args, &[pair], out),
-        Format::Operators => operators(args, &[pair], out),
+        form @ (Format::SummaryText | Format::SummaryJson | Format::Operators) => {
+            let pairs: Vec<_> = pairs.iter().map(|(neff, trace)| (&**neff, &**trace)).collect();
+            let write = if form == Format::Operators { operators } else { summaries };
+            write(args, &pairs, out)
+        }
     }
+}
+
+/// Stores pairs of the command line.
+fn store_pairs(
+    args: &Args,
+    pairs: &[(PathBuf, PathBuf)],
+    ids: &mut Vec<String>,
+    out: &mut dyn Write,
+) -> anyhow::Result<Exit> {
+    if args.display_name.is_some() && pairs.len() > 1 {
+        bail!("--display-name is of one profile; name several with neuron-profile tag");
+    }
+    let stored = many::run(args, pairs)?;
+    let done: Vec<many::Done> = stored.into_iter().flatten().collect();
+    let partial = done.iter().find(|done| done.exit != Exit::Done);
+    let exit = partial.map_or(Exit::Done, |done| done.exit);
+    ids.extend(done.into_iter().map(|done| done.id));
+    finish(args, ids, pairs.len() - ids.len(), pairs.len(), out)?;
+    Ok(exit)
+}
+
+/// Copies, tells or serves what is stored. `failed` of so many were told before.
+fn finish(
+    args: &Args,
+    ids: &[String],
+    failed: usize,
+    all: usize,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    for id in ids {
+        args.copy(id)?;
+    }
+    if !ids.is_empty() {
+        stored::ready(args, ids, out)?;
+    }
+    if failed > 0 {
+        bail!("{failed} of {all} profiles could not be stored");
+    }
+    Ok(())
 }
 
 /// Writes the metrics of pairs: one object by their ids, or one after the other.
@@ -348,12 +390,14 @@ fn run_folder(
             return Ok(exit);
         }
     }
+    let results = many::run(args, &found.pairs)?;
+    let failed = results.iter().filter(|done| done.is_none()).count();
     let mut devices = Vec::new();
-    for (neff_path, session_file) in &found.pairs {
-        let start = stored::start(args, (neff_path, session_file));
-        let (id, ended) = stored::pair(args, (neff_path, session_file))?;
-        note(ended);
-        devices.push((session_file, system::device(id, neff_path, session_file, start)));
+    for (done, (neff_path, session_file)) in results.into_iter().zip(&found.pairs) {
+        let Some(done) = done else { continue };
+        note(done.exit);
+        let device = system::device(done.id, neff_path, session_file, done.start);
+        devices.push((session_file, device));
     }
     for run in &found.runs {
         let own = devices.iter().filter(|(trace, _)| trace.starts_with(run));
@@ -365,15 +409,12 @@ fn run_folder(
         ids.push(id);
     }
     ids.extend(devices.into_iter().map(|(_, device)| device.id));
-    if ids.is_empty() {
+    if ids.is_empty() && failed == 0 {
         bail!(
             "{name}: there is no run of the instances that --system-trace-filter-instance-id says"
         );
     }
-    for id in &*ids {
-        args.copy(id)?;
-    }
-    stored::ready(args, ids, out)?;
+    finish(args, ids, failed, found.pairs.len(), out)?;
     Ok(exit)
 }
 

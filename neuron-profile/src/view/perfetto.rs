@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::folder::Found;
 use super::stored::{Taken, device_name};
-use super::{Args, stored, system};
+use super::{Args, many, system};
 use crate::export::stored::perfetto;
 use crate::output::Exit;
 use crate::profiles::Place;
@@ -46,6 +46,12 @@ fn write(args: &Args, id: &str, to: &Path, out: &mut dyn Write) -> anyhow::Resul
     perfetto(&profile, &args.shape, to, out)
 }
 
+fn stored(args: &Args, (neff, trace): (&Path, &Path)) -> anyhow::Result<(String, Exit)> {
+    let done = many::run(args, &[(neff.to_owned(), trace.to_owned())])?;
+    let done = done.into_iter().flatten().next().context("nothing was stored")?;
+    Ok((done.id, done.exit))
+}
+
 /// Writes the trace of a NEFF and its NTFF.
 ///
 /// # Errors
@@ -58,7 +64,7 @@ pub(super) fn pair(
     out: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
     let (_dir, own) = apart(args)?;
-    let (id, exit) = stored::pair(&own, pair)?;
+    let (id, exit) = stored(&own, pair)?;
     write(&own, &id, to, out)?;
     Ok(exit)
 }
@@ -87,7 +93,7 @@ pub(super) fn folder(args: &Args, found: &Found, out: &mut dyn Write) -> anyhow:
         put(&id, &taken.path("system_profile"), whole)?;
     }
     for (neff, trace) in &found.pairs {
-        let (id, ended) = stored::pair(&own, (neff, trace))?;
+        let (id, ended) = stored(&own, (neff, trace))?;
         put(&id, &taken.path(&device_name(neff, trace)), ended == Exit::Done)?;
     }
     out.flush()?;

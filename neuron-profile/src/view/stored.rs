@@ -5,13 +5,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use neuron_core::neff::{self, Neff, Options as NeffOptions, Report};
-use neuron_core::sys::file_map::FileBytes;
-use profile_engine::{Capture, Options};
 
-use super::files::{Trace, replace};
+use super::files::replace;
 use super::folder::Found;
-use super::{Args, Format, ingest, pair, system, system_json};
+use super::{Args, Format, pair, system, system_json};
 use crate::export::metrics;
 use crate::influx::{self, Database};
 use crate::output::{self, Exit};
@@ -27,37 +24,6 @@ pub(super) fn ready(args: &Args, ids: &[String], out: &mut dyn Write) -> anyhow:
     }
     out.flush()?;
     Ok(())
-}
-
-fn options(args: &Args) -> anyhow::Result<Options> {
-    let execution = usize::try_from(args.execution)?.saturating_sub(1);
-    Ok(Options { execution, ..Options::default() })
-}
-
-/// Stores a NEFF and its trace; gives the id.
-pub(super) fn pair(
-    args: &Args,
-    (neff_path, trace): (&Path, &Path),
-) -> anyhow::Result<(String, Exit)> {
-    let trace = Trace::open(trace)?;
-    let bytes = FileBytes::open(neff_path)?;
-    let lenient = NeffOptions::new(neff::Mode::Lenient).without_digest();
-    let neff = Neff::open(&bytes, &lenient).with_context(|| neff_path.display().to_string())?;
-    let (id, exit) = ingest::run(args, neff_path, &trace, (&bytes, &neff), options(args)?)?;
-    ingest::attach_sources(args, &id)?;
-    Ok((id, exit))
-}
-
-/// When the window of a trace begins on the device's clock, ns; `None` where it
-/// cannot be read, which storing it tells.
-pub(super) fn start(args: &Args, (neff_path, trace): (&Path, &Path)) -> Option<u64> {
-    let trace = Trace::open(trace).ok()?;
-    let bytes = FileBytes::open(neff_path).ok()?;
-    let lenient = NeffOptions::new(neff::Mode::Lenient).without_digest();
-    let neff = Neff::open(&bytes, &lenient).ok()?;
-    let mut report = Report::new(neff::Mode::Lenient);
-    let capture = Capture::open(&neff, &trace.file, options(args).ok()?, &mut report).ok()?;
-    Some(capture.start / 1000)
 }
 
 /// The files of a folder that were named so far.

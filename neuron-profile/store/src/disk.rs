@@ -94,15 +94,10 @@ impl Store {
     /// No such profile, or a damaged one.
     pub fn entry(&self, id: &str) -> Result<Entry, Error> {
         let dir = self.dir(id)?;
-        let path = dir.join("manifest.json");
-        if !path.exists() {
+        if !dir.join("manifest.json").exists() {
             return Err(self.missing(id));
         }
-        let manifest: Manifest = read_json(&path)?;
-        if manifest.layout > LAYOUT {
-            return Err(Error::Newer { path, found: manifest.layout, known: LAYOUT });
-        }
-        Ok(Entry { manifest, labels: read_json(&dir.join("labels.json"))? })
+        entry_in(&dir)
     }
 
     /// The id of an id, of a display name that only one profile has, or of the
@@ -325,6 +320,20 @@ impl Drop for Draft {
             let _ = fs::remove_dir_all(&self.dir);
         }
     }
+}
+
+/// Manifest and labels of the profile in a directory, wherever that is.
+///
+/// # Errors
+///
+/// Files that are not there or damaged.
+pub fn entry_in(dir: &Path) -> Result<Entry, Error> {
+    let path = dir.join("manifest.json");
+    let manifest: Manifest = read_json(&path)?;
+    if manifest.layout > LAYOUT {
+        return Err(Error::Newer { path, found: manifest.layout, known: LAYOUT });
+    }
+    Ok(Entry { manifest, labels: read_json(&dir.join("labels.json"))? })
 }
 
 /// `n_` and 40 hex digits.

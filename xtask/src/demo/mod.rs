@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::run::{Run, say, target_dir};
+use crate::run::{EVERYTHING, Run, say, target_dir};
 use crate::{models, web};
 use children::{Child, Interrupt};
 
@@ -66,8 +66,7 @@ fn build() -> Result<PathBuf> {
     } else {
         say("npm is missing: the viewer will be a plain page");
     }
-    let all = ["--workspace", "--all-features", "--bins", "--example", "trouble"];
-    Run::cargo("build").args(all).run()?;
+    Run::cargo("build").args(EVERYTHING).args(["--bins", "--example", "trouble"]).run()?;
     Ok(target_dir()?.join("debug"))
 }
 

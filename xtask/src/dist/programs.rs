@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 
 use super::crates::SHIPPED;
-use crate::run::{Run, root, target_dir};
+use crate::run::{EVERYTHING, Run, root, target_dir};
 
 /// How the programs are built.
 #[derive(Debug, Clone)]
@@ -41,12 +41,13 @@ impl Build {
         let mut run = Run::cargo("build").args(["--locked", "--profile", &self.profile]);
         if release {
             run = SHIPPED.iter().fold(run, |run, name| run.args(["-p", name]));
+            run = run.arg("--all-features");
         } else {
             // What the tests build too: the example makes cargo choose features as
             // it does for tests.
-            run = run.args(["--workspace", "--example", "trouble"]);
+            run = run.args(EVERYTHING).args(["--example", "trouble"]);
         }
-        run = run.args(["--all-features", "--bins", "--lib", "--target-dir"]).arg(&target);
+        run = run.args(["--bins", "--lib", "--target-dir"]).arg(&target);
         if !self.native {
             run = run.args(["--target", &self.triple]);
         }

@@ -14,6 +14,7 @@ const LICENCES: &[&str] = &[
     "MIT-0",
     "BSD-2-Clause",
     "BSD-3-Clause",
+    "bzip2-1.0.6",
     "CC0-1.0",
     "ISC",
     "Unicode-3.0",
@@ -32,6 +33,7 @@ const DIRECTION: &[(&str, &[&str], &[&str])] = &[
     ("neuron-ls", &[], SERVER),
     ("neuron-top", &[], SERVER),
     ("neuron-monitor", &[], SERVER),
+    ("neuron-profile", &[], &["ballista", "datafusion-proto", "reqwest", "rustls"]),
     ("neuron-core", &["--all-features"], &["tokio", "tonic", "axum", "arrow", "datafusion"]),
 ];
 
