@@ -1458,7 +1458,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__query)
-            opts="-f -o -h -V --file --tables --describe --output-format --output-file --max-rows --tag --memory-limit --threads --data-path --help --version"
+            opts="-f -o -h -V --file --tables --describe --output-format --output-file --max-rows --tag --engine --memory-limit --threads --data-path --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1493,6 +1493,10 @@ _neuron__profile() {
                     return 0
                     ;;
                 --tag)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --engine)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1554,7 +1558,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__report)
-            opts="-o -h -V --output-format --output-file --limit --sql --tag --memory-limit --threads --data-path --help --version bottlenecks layers operators engines dma idle memory compare"
+            opts="-o -h -V --output-format --output-file --limit --sql --tag --engine --memory-limit --threads --data-path --help --version bottlenecks layers operators engines dma idle memory compare"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1577,6 +1581,10 @@ _neuron__profile() {
                     return 0
                     ;;
                 --tag)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --engine)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1682,7 +1690,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__view)
-            opts="-n -s -d -F -p -h -V --neff-path --session-file --session-dir --ignore-device-profile --ignore-system-profile --output-format --ingest-only --force --data-path --tag --output-file --display-name --json-pretty-print --ignore-nc-buf-usage --nki-source-root --framework-source-root --execution --processing-status-file --terminology --show-profile-schema --ignore-dma-trace --ignore-instruction-trace --ignore-event-trace --ignore-instruction-hierarchy --system-trace-filter-neuron-core --system-trace-filter-event-type --system-trace-filter-instance-id --show-perfetto-flows --system-trace-primary-group --system-trace-secondary-group --port --host --upload-limit --db-endpoint --db-org --db-bucket --help --version"
+            opts="-n -s -d -F -p -h -V --neff-path --session-file --session-dir --ignore-device-profile --ignore-system-profile --jobs --memory-budget --output-format --ingest-only --force --data-path --tag --output-file --display-name --json-pretty-print --ignore-nc-buf-usage --nki-source-root --framework-source-root --execution --processing-status-file --terminology --show-profile-schema --ignore-dma-trace --ignore-instruction-trace --ignore-event-trace --ignore-instruction-hierarchy --system-trace-filter-neuron-core --system-trace-filter-event-type --system-trace-filter-instance-id --show-perfetto-flows --system-trace-primary-group --system-trace-secondary-group --port --host --upload-limit --db-endpoint --db-org --db-bucket --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1709,6 +1717,14 @@ _neuron__profile() {
                     return 0
                     ;;
                 -d)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory-budget)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

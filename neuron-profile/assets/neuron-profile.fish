@@ -191,9 +191,11 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and 
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from help" -f -a "dump" -d 'The message by field name, and every record'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Check every rule of the format; exit code 3 when one is broken'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand ntff; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s n -l neff-path -d 'The NEFF that was running' -r -F
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s s -l session-file -d 'The trace of it; - reads stdin' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s n -l neff-path -d 'The NEFF that was running; given more than once, one for each trace' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s s -l session-file -d 'The trace of it; - reads stdin; may be given more than once, the ranks of a NEFF for instance' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s d -l session-dir -d 'A folder: what the runtime wrote of a run, or traces of the ranks of a NEFF' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l jobs -d 'Traces that are ingested at once; one for each processor if left out' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l memory-budget -d 'Memory of all ingests together: bytes, or with K, M or G' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l output-format -d 'What is written; parquet goes to the store, db there and to InfluxDB [default: parquet, with a flag of InfluxDB db]' -r -f -a "parquet\t'Tables in the store'
 db\t'The same, and a copy in InfluxDB'
 json\t'A file of all tables'
@@ -299,8 +301,9 @@ parquet\t'A file of columns'"
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -s o -l output-file -d 'Where it goes; it appears whole or not at all' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -l max-rows -d 'Rows of the form table at most; 0 for all' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -l tag -d 'All profiles with this tag, the ranks of a job for instance; may be given more than once' -r
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -l memory-limit -d 'Memory of sorts, groups and joins: bytes, or with K, M or G; what is larger goes to temporary files' -r
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -l threads -d 'Threads; one of each processor if left out' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -l engine -d 'Who answers: local is this process, ballista://HOST:PORT a cluster whose executors read the same storage' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -l memory-limit -d 'Memory of sorts, groups and joins here: bytes, or with K, M or G; what is larger goes to temporary files' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -l threads -d 'Threads, on a cluster parts of a scan; one of each processor, or 16 parts, if left out' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -l data-path -d 'Directory of the stored profiles; the user\'s data directory if left out ($XDG_DATA_HOME/neuron-profile, else ~/.local/share/neuron-profile)' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -l tables -d 'List the tables with their rows'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand query" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -311,8 +314,9 @@ json\t'One document'"
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -s o -l output-file -d 'Where it goes; it appears whole or not at all' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -l limit -d 'Rows of each table at most; 20 for people, 10000 in csv and json if left out' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -l tag -d 'All profiles with this tag, the ranks of a job for instance; may be given more than once' -r
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -l memory-limit -d 'Memory of sorts, groups and joins: bytes, or with K, M or G; what is larger goes to temporary files' -r
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -l threads -d 'Threads; one of each processor if left out' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -l engine -d 'Who answers: local is this process, ballista://HOST:PORT a cluster whose executors read the same storage' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -l memory-limit -d 'Memory of sorts, groups and joins here: bytes, or with K, M or G; what is larger goes to temporary files' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -l threads -d 'Threads, on a cluster parts of a scan; one of each processor, or 16 parts, if left out' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -l data-path -d 'Directory of the stored profiles; the user\'s data directory if left out ($XDG_DATA_HOME/neuron-profile, else ~/.local/share/neuron-profile)' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -l sql -d 'Print the SQL behind the tables and ask nothing'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -70,7 +70,7 @@ fn traces_ingested_side_by_side_are_those_of_one_by_one() {
     // What is one profile's cannot be said of many.
     let told = together(one.path(), &names[..2], &["--display-name", "x"]);
     assert!(text(&told.stderr).contains("--display-name is of one profile"));
-    let told = together(one.path(), &names[..2], &["--output-format", "summary-text"]);
+    let told = together(one.path(), &names[..2], &["--output-format", "perfetto"]);
     assert!(text(&told.stderr).contains("name one NEFF and one trace"));
 }
 

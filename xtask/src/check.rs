@@ -21,10 +21,7 @@ pub(crate) fn run() -> Result<()> {
 pub(crate) fn add_stages(stages: &mut Stages) {
     stages.run("format", || Run::cargo("fmt").args(["--all", "--check"]).run());
     stages.run("clippy", || {
-        Run::cargo("clippy")
-            .args(EVERYTHING)
-            .args(["--all-targets", "--", "-D", "warnings"])
-            .run()
+        Run::cargo("clippy").args(EVERYTHING).args(["--all-targets", "--", "-D", "warnings"]).run()
     });
     stages.run("features alone", || {
         FEATURES.iter().try_for_each(|feature| {

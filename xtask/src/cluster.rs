@@ -21,7 +21,7 @@ pub(crate) fn run() -> Result<()> {
 
 /// The version in the lock file.
 fn version() -> Result<String> {
-    let metadata = metadata(&[])?;
+    let metadata = metadata(&["--all-features"])?;
     let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
     let core = packages.iter().find(|package| package["name"] == "ballista-core");
     let version = core.and_then(|package| package["version"].as_str());

@@ -44,7 +44,8 @@ pub(crate) const FEATURES: &str = "neuron-core/cli,neuron-core/imds,neuron-core/
 
 /// The feature that switches on all of DataFusion's, which take longer to build
 /// than all else: it has a stage of `cargo xtask test --full`.
-pub(crate) const APART: &str = "cluster";
+#[cfg(test)]
+const APART: &str = "cluster";
 
 /// All packages with [`FEATURES`]: builds, tests, lints and docs ask for the same
 /// ones, so that nothing large is built twice.
@@ -63,6 +64,11 @@ pub(crate) fn complain(line: &str) {
     if !cfg!(test) {
         let _ = writeln!(std::io::stderr(), "{line}");
     }
+}
+
+/// The cargo that runs this task.
+fn cargo() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 /// Which of the child's streams [`Run::each_line`] reads.
@@ -87,7 +93,7 @@ impl Run {
 
     /// The cargo that runs this task, with its subcommand.
     pub(crate) fn cargo(subcommand: &str) -> Self {
-        Self::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())).arg(subcommand)
+        Self::new(cargo()).arg(subcommand)
     }
 
     pub(crate) fn arg(mut self, arg: impl Into<OsString>) -> Self {
@@ -132,6 +138,11 @@ impl Run {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.args).envs(self.env.iter().map(|(n, v)| (n, v))).current_dir(root());
+        if self.program == cargo() {
+            // It names our own package, and build scripts that look at it would run anew, and all
+            // that depends on them, whenever cargo is run by hand in between.
+            command.env_remove("CARGO_MANIFEST_DIR");
+        }
         command
     }
 
@@ -223,6 +234,17 @@ mod tests {
         assert_eq!(format!("{error:#}"), "`false 'two words'` failed: exit status: 1");
         let error = Run::new("no-such-program-here").run().unwrap_err();
         assert!(format!("{error:#}").starts_with("cannot start `no-such-program-here`: "));
+    }
+
+    #[test]
+    fn cargo_by_us_builds_what_cargo_by_hand_builds() {
+        let hidden = |run: Run| {
+            run.command()
+                .get_envs()
+                .any(|(name, value)| name == "CARGO_MANIFEST_DIR" && value.is_none())
+        };
+        assert!(hidden(Run::cargo("build")));
+        assert!(!hidden(Run::new("true")), "another xtask finds its root by it");
     }
 
     #[test]

@@ -48,9 +48,8 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         stages.run("man pages", dist::man_pages_are_clean);
     }
     // With the tests, and as they are built, so that large dependencies are built once.
-    let built = stages.run("build", || {
-        Run::cargo("build").args(EVERYTHING).args(["--bins", "--tests"]).run()
-    });
+    let built = stages
+        .run("build", || Run::cargo("build").args(EVERYTHING).args(["--bins", "--tests"]).run());
     if built {
         let skip = missing.iter().map(|package| package.tool()).collect::<Vec<_>>().join(" ");
         let with_env = |run: Run| {

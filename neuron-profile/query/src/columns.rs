@@ -56,7 +56,7 @@ pub(crate) async fn of_files(
     environment: &Arc<RuntimeEnv>,
 ) -> Result<SchemaRef, Error> {
     let ours = |profile: &&Dataset| profile.manifest.schema_version == schema::VERSION;
-    if let Some(table) = schema::table(name).filter(|_| profiles.iter().all(|p| ours(&p))) {
+    if let Some(table) = schema::table(name).filter(|_| profiles.iter().all(ours)) {
         return Ok(Arc::new(joined(name, &[Arc::new(arrow_schema(table))], true)?));
     }
     let schemas = each(profiles, name, environment).await?;

@@ -62,7 +62,7 @@ pub(crate) fn store(url: &Url) -> Result<Arc<dyn ObjectStore>, Error> {
     let unsigned = value(AmazonS3ConfigKey::SkipSignature).is_some_and(|value| value == "true");
     let set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let off = std::env::var("AWS_EC2_METADATA_DISABLED").is_ok_and(|value| value == "true");
-    if off && !unsigned && !CREDENTIALS.iter().any(|name| set(&name)) {
+    if off && !unsigned && !CREDENTIALS.iter().any(set) {
         return Err(told(&KEYS));
     }
     // Who names an endpoint without TLS wants it.

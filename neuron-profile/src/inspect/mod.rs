@@ -5,6 +5,7 @@
 //! on a simulated instance, asked by `NEURON_RT_INSPECT_*`. Variables that the
 //! user has set stay as they are.
 
+mod cut;
 mod program;
 
 use std::collections::BTreeSet;
@@ -85,6 +86,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     }
     out.flush()?;
     if let Some(failure) = ended {
+        made.iter().try_for_each(|run| cut::mend(run))?;
         let kept = if made.is_empty() { "" } else { "; what it left above can be read" };
         bail!("{program:?}: {failure}{kept}");
     }

@@ -8,15 +8,25 @@
 //!         and 4 bytes of padding where n is odd
 //! ```
 //!
-//! Series and matches of a search have the same head, see HTTP.md.
+//! Series and matches of a search have the same head, see HTTP.md. Events one by
+//! one, alone or behind the columns of a viewport:
+//!
+//! ```text
+//! head    u32 "NVE1", u32 lanes
+//! lane    u32 number, u32 count n, then four arrays of n:
+//!         u64 row, u64 start ns, u64 end ns, u32 kind,
+//!         and 4 bytes of padding where n is odd
+//! ```
 
-use profile_store::read::{Columns, Viewport};
+use profile_store::read::{Columns, LaneSpans, Span, Viewport};
 use profile_store::series::SeriesView;
 
-/// The first bytes of a viewport, of series, and of matches of a search.
+/// The first bytes of a viewport, of series, of matches of a search, and of
+/// events.
 const TILES: &[u8; 4] = b"NVT1";
 const SERIES: &[u8; 4] = b"NVS1";
 const MATCHES: &[u8; 4] = b"NVM1";
+const EVENTS: &[u8; 4] = b"NVE1";
 
 fn word(number: usize) -> [u8; 4] {
     u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes()
@@ -87,6 +97,27 @@ pub(crate) fn viewport(view: &Viewport) -> Vec<u8> {
     out
 }
 
+/// Adds the events of those lanes that have them.
+pub(crate) fn spans(out: &mut Vec<u8>, lanes: &[LaneSpans]) {
+    let few: Vec<(usize, &[Span])> =
+        lanes.iter().filter_map(|lane| Some((lane.lane, lane.spans.as_deref()?))).collect();
+    let size = 8 + few.iter().map(|(_, spans)| 12 + 28 * spans.len()).sum::<usize>();
+    out.reserve(size);
+    out.extend(EVENTS);
+    out.extend(word(few.len()));
+    for (lane, spans) in few {
+        out.extend(word(lane));
+        out.extend(word(spans.len()));
+        spans.iter().for_each(|span| out.extend(span.row.to_le_bytes()));
+        spans.iter().for_each(|span| out.extend(span.start.to_le_bytes()));
+        spans.iter().for_each(|span| out.extend(span.end.to_le_bytes()));
+        spans.iter().for_each(|span| out.extend(span.name.to_le_bytes()));
+        if spans.len() % 2 == 1 {
+            out.extend([0; 4]);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use profile_store::read::{Column, LaneView};
@@ -109,5 +140,20 @@ mod tests {
         assert_eq!((u32_at(72), u32_at(76)), (9, 2));
         assert_eq!((u32_at(112), u32_at(116)), (1, 2));
         assert_eq!(bytes.len(), 72 + 8 + 56);
+    }
+
+    #[test]
+    fn lanes_with_too_many_are_left_out() {
+        let span = |row| Span { row, start: 2, end: 3, name: 4 };
+        let lane = |lane, spans| LaneSpans { lane, spans };
+        let mut bytes = Vec::new();
+        spans(&mut bytes, &[lane(7, Some(vec![span(5)])), lane(8, None), lane(9, Some(vec![]))]);
+        let u32_at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+        let u64_at = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+        assert_eq!((&bytes[..4], u32_at(4)), (&b"NVE1"[..], 2));
+        assert_eq!((u32_at(8), u32_at(12)), (7, 1));
+        assert_eq!((u64_at(16), u64_at(24), u64_at(32), u32_at(40)), (5, 2, 3, 4));
+        // One event of 28 bytes and 4 of padding.
+        assert_eq!((u32_at(48), u32_at(52), bytes.len()), (9, 0, 56));
     }
 }

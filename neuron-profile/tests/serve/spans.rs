@@ -67,6 +67,21 @@ fn spans_are_the_rows_of_the_tables() {
     }
     assert!(seen > 15_000, "{seen}");
 
+    // Behind the columns of a viewport, of lanes in which something happens.
+    let mut seen = 0;
+    for ((from, to), limit) in ranges.into_iter().flat_map(|range| [(range, 64), (range, 16_384)]) {
+        let range = format!("from={from}&to={to}");
+        let both = server.get(&format!("{at}/viewport?{range}&width=5&events={limit}"));
+        assert_eq!(both.status, 200, "{}", both.text());
+        let (lanes, behind) = wire::viewport(&both.body);
+        let alone = server.get(&format!("{at}/spans?{range}&limit={limit}"));
+        let mut alone = wire::spans(&alone.body);
+        alone.retain(|(lane, ..)| lanes.contains(lane));
+        assert_eq!(behind, alone, "{range} {limit}");
+        seen += behind.iter().map(|(_, spans, _)| spans.len()).sum::<usize>();
+    }
+    assert!(seen > 15_000, "{seen}");
+
     let one = server.get(&format!("{at}/spans?from=0&to={total}&lanes=3,1,3&limit=16384"));
     let told: Vec<u32> = wire::spans(&one.body).iter().map(|lane| lane.0).collect();
     assert_eq!(told, [1, 3]);
@@ -81,6 +96,9 @@ fn spans_are_the_rows_of_the_tables() {
         ("spans?from=0&to=5&lanes=x", 400),
         ("spans?from=0&to=5&width=3", 400),
         ("spans?to=5", 400),
+        ("viewport?from=0&to=5&events=0", 400),
+        ("viewport?from=0&to=5&events=16385", 400),
+        ("selection?from=0&to=5&events=5", 400),
     ] {
         assert_eq!(server.get(&format!("{at}/{bad}")).status, status, "{bad}");
     }

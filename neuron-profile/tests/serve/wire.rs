@@ -90,8 +90,28 @@ pub(crate) fn matches(bytes: &[u8]) -> (Columns, Hits) {
 pub(crate) type Span = (u64, u64, u64);
 
 /// Lane, its events, their kinds.
-pub(crate) fn spans(bytes: &[u8]) -> Vec<(u32, Vec<Span>, Vec<u32>)> {
+pub(crate) type Events = Vec<(u32, Vec<Span>, Vec<u32>)>;
+
+pub(crate) fn spans(bytes: &[u8]) -> Events {
+    events(Cursor(bytes))
+}
+
+/// Lanes with columns, and the events behind them.
+pub(crate) fn viewport(bytes: &[u8]) -> (Vec<u32>, Events) {
     let mut rest = Cursor(bytes);
+    let (parts, _) = head(&mut rest, b"NVT1");
+    let mut lanes = Vec::new();
+    for _ in 0..parts {
+        let (lane, count) = (rest.word(), rest.word());
+        rest.words(7 * count + count % 2);
+        if count > 0 {
+            lanes.push(lane);
+        }
+    }
+    (lanes, events(rest))
+}
+
+fn events(mut rest: Cursor<'_>) -> Events {
     assert_eq!(&rest.take::<4>(), b"NVE1");
     let lanes = rest.word();
     let mut out = Vec::new();

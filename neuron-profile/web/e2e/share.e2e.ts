@@ -112,6 +112,7 @@ function ofRange(from: number, to: number): string[] {
     `summary?${range}`,
     `viewport?${range}&width=512`,
     `viewport?${range}&width=33&lanes=2`,
+    `viewport?${range}&width=512&events=40`,
     `spans?${range}&limit=256`,
     `spans?${range}&limit=16384&lanes=1,2,3`,
     `matches?${range}&width=512&tables=Instruction&q=${enc("opcode=MATMUL")}`,

@@ -7,7 +7,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::header;
 use axum::response::IntoResponse;
 use profile_store::Profile;
-use profile_store::read::{LaneSums, NameSum};
+use profile_store::read::{Column, LaneSums, LaneView, NameSum, Viewport};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -74,15 +74,47 @@ fn by_name<'p>(profile: &'p Profile, lane: &LaneSums) -> Vec<(&'p str, NameSum)>
     out
 }
 
+/// What is asked of a viewport.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Seen {
+    from: u64,
+    to: u64,
+    #[serde(default)]
+    width: Option<u32>,
+    #[serde(default)]
+    lanes: Option<String>,
+    /// Of lanes with so many events at most the events follow.
+    #[serde(default)]
+    events: Option<u32>,
+}
+
+/// Lanes with columns, but those where more than so many events begin for certain.
+fn few(view: &Viewport, (from, to): (u64, u64), most: u32) -> Vec<usize> {
+    let begin = |at: u32| view.start + u64::from(at) * view.column_ns;
+    let inside = |column: &&Column| begin(column.at) >= from && begin(column.at + 1) <= to;
+    let least = |lane: &&LaneView| {
+        lane.columns.iter().filter(inside).map(|column| u64::from(column.count)).sum::<u64>()
+    };
+    let some = view.lanes.iter().filter(|lane| !lane.columns.is_empty());
+    some.filter(|lane| least(lane) <= u64::from(most)).map(|lane| lane.lane).collect()
+}
+
 pub(super) async fn viewport(
     State(shared): State<Shared>,
     Path(id): Path<String>,
-    Query(range): Query<Range>,
+    Query(seen): Query<Seen>,
 ) -> Result<impl IntoResponse, Trouble> {
     let bytes = with_profile(shared, id, move |profile| {
-        let lanes = range.lanes(profile)?;
-        let width = range.width.unwrap_or(WIDTH);
-        Ok(wire::viewport(&profile.viewport(range.from, range.to, width, &lanes)?))
+        let lanes = lanes(seen.lanes.as_deref(), profile)?;
+        let width = seen.width.unwrap_or(WIDTH);
+        let view = profile.viewport(seen.from, seen.to, width, &lanes)?;
+        let mut bytes = wire::viewport(&view);
+        if let Some(most) = seen.events {
+            let few = few(&view, (seen.from, seen.to), most);
+            wire::spans(&mut bytes, &profile.spans(seen.from, seen.to, &few, most)?);
+        }
+        Ok(bytes)
     });
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes.await?))
 }

@@ -28,7 +28,7 @@ export const getEvent = (id: string, table: string, row: number, signal?: Signal
 
 export async function getViewport(
   id: string,
-  range: { from: number; to: number; width: number; lanes?: readonly number[] },
+  range: { from: number; to: number; width: number; lanes?: readonly number[]; events?: number },
   signal?: Signal,
 ): Promise<Viewport> {
   return decodeViewport(await getBytes(`${at(id)}/viewport${query(range)}`, signal));

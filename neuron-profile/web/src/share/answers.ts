@@ -40,7 +40,7 @@ export class Answers {
       const answer = await this.route(init.method ?? "GET", parts, new URLSearchParams(query), init.body);
       if (init.signal?.aborted) throw init.signal.reason;
       if (answer === undefined) return new Response(null, { status: 204 });
-      if (answer instanceof ArrayBuffer) return new Response(answer);
+      if (answer instanceof ArrayBuffer || answer instanceof Blob) return new Response(answer);
       return typeof answer === "string" ? new Response(answer) : json(answer);
     } catch (error) {
       if (error instanceof Refusal) return json({ error: error.message }, error.status);
@@ -74,10 +74,8 @@ export class Answers {
         if (rest[1] !== undefined) return kinds.one(Number(rest[1]));
         return kinds.list(Number(query.get("from") ?? 0), Math.min(Number(query.get("limit") ?? 10_000), 50_000));
       }
-      case "viewport": {
-        const { columns, lanes } = await held.view(this.lanes(query), ...this.ends(query), this.width(query));
-        return viewportBytes(columns, lanes);
-      }
+      case "viewport":
+        return this.viewport(query);
       case "spans":
         return this.spans(query);
       case "selection":
@@ -147,13 +145,27 @@ export class Answers {
     return wanted;
   }
 
+  private async viewport(query: URLSearchParams): Promise<ArrayBuffer | Blob> {
+    const [from, to] = this.ends(query);
+    const { columns, lanes } = await this.held.view(this.lanes(query), from, to, this.width(query));
+    const bytes = viewportBytes(columns, lanes);
+    const most = query.get("events");
+    if (most === null) return bytes;
+    const some = lanes.filter(([, lane]) => lane.at.length > 0).map(([number]) => number);
+    return new Blob([bytes, spansBytes(await this.few(some, from, to, Number(most)))]);
+  }
+
   private async spans(query: URLSearchParams): Promise<ArrayBuffer> {
     const [from, to] = this.ends(query);
-    const limit = Number(query.get("limit") ?? 256);
+    return spansBytes(await this.few(this.lanes(query), from, to, Number(query.get("limit") ?? 256)));
+  }
+
+  /** Events of those lanes that have no more than `limit` in a range. */
+  private async few(lanes: readonly number[], from: number, to: number, limit: number): Promise<[number, Span[]][]> {
     const out: [number, Span[]][] = [];
     // Where not all events are here, none are said to be all.
-    if (!this.held.has(from, Math.min(to, this.held.total))) return spansBytes([]);
-    for (const lane of this.lanes(query)) {
+    if (!this.held.has(from, Math.min(to, this.held.total))) return out;
+    for (const lane of lanes) {
       const of = await this.held.lane(lane);
       const [first, behind] = placesIn(of, from, to);
       const spans: Span[] = [];
@@ -163,7 +175,7 @@ export class Answers {
       }
       if (spans.length <= limit) out.push([lane, spans]);
     }
-    return spansBytes(out);
+    return out;
   }
 
   private async selection(query: URLSearchParams): Promise<Answer> {

@@ -1,12 +1,11 @@
-// Tiles from the server: columns first, then, of lanes with few events in them, the events themselves.
+// Tiles from the server: columns, and of lanes with few events in them the events themselves.
 
-import { getBytes, getJson, query } from "../api/client";
+import { ApiError, getBytes, getJson, query } from "../api/client";
 import { getRows } from "../api/profiles";
-import { type Viewport, WireError } from "../api/wire";
-import { askParts } from "./tile-asker";
+import { WireError } from "../api/wire";
+import { askPart } from "./tile-asker";
 import { type Fault, type LaneTile, type LayerTile, type MatchTile, type SeriesTile, laneTile } from "./tile-data";
 import { TILE_COLUMNS, type TileKey, columnNs, tileEnd, tileStart } from "./tile-key";
-import { missing } from "./tile-parts";
 
 const MATCHES = 0x314d564e; // "NVM1"
 
@@ -39,11 +38,8 @@ export async function loadLanes(
   signal: AbortSignal,
   put: (tile: LaneTile) => void,
 ): Promise<void> {
-  let columns: Viewport | null = null;
-  await askParts({ id, ...rangeOf(key), lanes }, signal, (part) => {
-    if ("columns" in part) columns = part.columns;
-    if (columns) put(laneTile(columns.start, columns.columnNs, columns.lanes, "events" in part ? part.events : []));
-  });
+  const part = await askPart({ id, ...rangeOf(key), lanes }, signal);
+  if ("lanes" in part) put(laneTile(part.lanes.start, part.lanes.columnNs, part.lanes.lanes, part.lanes.events));
 }
 
 export async function loadSeries(
@@ -53,12 +49,11 @@ export async function loadSeries(
   signal: AbortSignal,
   put: (tile: SeriesTile) => void,
 ): Promise<void> {
-  await askParts({ id, ...rangeOf(key), series: ids }, signal, (part) => {
-    if (!("series" in part)) return;
-    const { start, columnNs, series } = part.series;
-    const bytes = series.reduce((sum, one) => sum + 200 + 28 * one.count, 400);
-    put({ bytes, start, columnNs, series: new Map(series.map((one) => [one.id, one])) });
-  });
+  const part = await askPart({ id, ...rangeOf(key), series: ids }, signal);
+  if (!("series" in part)) return;
+  const { start, columnNs, series } = part.series;
+  const bytes = series.reduce((sum, one) => sum + 200 + 28 * one.count, 400);
+  put({ bytes, start, columnNs, series: new Map(series.map((one) => [one.id, one])) });
 }
 
 /** A search: a table whose rows are events of lanes, and what is asked of them. */
@@ -97,6 +92,8 @@ export async function loadLayers(id: string, key: TileKey, signal: AbortSignal):
 
 /** Faults at most: a thousand are a red line. */
 const FAULTS = 2000;
+
+const missing = (error: unknown) => error instanceof ApiError && (error.status === 404 || error.status === 405);
 
 /** What the hardware told of faults; none where the profile has no such table. */
 export async function loadFaults(id: string, signal: AbortSignal): Promise<Fault[]> {

@@ -4,7 +4,7 @@ import { type KeyboardEvent, type PointerEvent, memo, useMemo, useRef, useState 
 import { useStore } from "zustand";
 import { useSettings } from "../state/settings";
 import { useUndo } from "../state/undo";
-import { visible } from "./layout";
+import { seenFree, visible } from "./layout";
 import { LEAST_HEIGHT, MOST_HEIGHT, type Row, moved } from "./rows";
 import type { Stage } from "./stage";
 
@@ -142,18 +142,27 @@ export function Gutter({ stage }: { stage: Stage }) {
     if (next) next.focus();
     else stage.scrollBy(by * 24);
   };
-  const labels = (pinned: boolean) =>
-    seen
-      .filter((one) => one.pinned === pinned)
-      .map((one) => (
-        <Label key={one.row.key} row={one.row} top={one.top} over={target === one.row.key} first={one === seen[0]} onDrag={dragged} onStep={step} onWalk={walk} />
-      ));
+  // What a label calls stays the same, and so does its place in what scrolls: a label that moves with all others is not
+  // made anew.
+  const latest = useRef({ dragged, step, walk });
+  latest.current = { dragged, step, walk };
+  const [calls] = useState(() => ({
+    onDrag: (key: string, y: number, done: boolean) => latest.current.dragged(key, y, done),
+    onStep: (row: Row, by: number) => latest.current.step(row, by),
+    onWalk: (from: HTMLElement, by: number) => latest.current.walk(from, by),
+  }));
+  const first = seen[0]?.row.key;
+  const label = ({ row, top }: { row: Row; top: number }) => (
+    <Label key={row.key} row={row} top={top} over={target === row.key} first={row.key === first} {...calls} />
+  );
   return (
     <div ref={host} className="tl-gutter" role="list" aria-label="Rows of the timeline">
-      {labels(false)}
+      <div className="tl-free" style={{ transform: `translateY(${-scroll}px)` }}>
+        {seenFree(layout, height, scroll).map(label)}
+      </div>
       {layout.pinnedHeight > 0 && (
         <div className="tl-pinned" style={{ height: layout.pinnedHeight }}>
-          {labels(true)}
+          {seen.filter((one) => one.pinned).map(label)}
         </div>
       )}
     </div>

@@ -45,16 +45,18 @@ export interface Visible {
   readonly pinned: boolean;
 }
 
+/** Rows that scroll and are seen, with their y in all that scrolls. */
+export function seenFree(layout: Layout, height: number, scroll: number): Layout["free"] {
+  return layout.free.filter(({ row, top }) => top - scroll + row.height > layout.pinnedHeight && top - scroll < height);
+}
+
 /** Rows that are seen, with their y on the screen. */
 export function visible(layout: Layout, height: number, scroll: number): Visible[] {
   const out: Visible[] = [];
   for (const { row, top } of layout.pinned) {
     if (top < height) out.push({ row, top, pinned: true });
   }
-  for (const { row, top } of layout.free) {
-    const y = top - scroll;
-    if (y + row.height > layout.pinnedHeight && y < height) out.push({ row, top: y, pinned: false });
-  }
+  for (const { row, top } of seenFree(layout, height, scroll)) out.push({ row, top: top - scroll, pinned: false });
   return out;
 }
 

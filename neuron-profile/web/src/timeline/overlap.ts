@@ -2,7 +2,7 @@
 // overlaps none has the whole height; those that do share it with their cluster only, so that a busy place does not
 // shrink the rest of the row.
 
-import type { LaneEvents } from "./tile-data";
+import type { LaneEvents } from "../api/wire";
 
 /** Events of a lane in order of time, each with its place among those that it overlaps. */
 export interface Stacked {

@@ -1,6 +1,6 @@
 // A small made-up profile for the tests of what is drawn and hit.
 
-import type { LaneColumns } from "../api/wire";
+import type { LaneColumns, LaneEvents } from "../api/wire";
 import { type Packed, pack, parse } from "./colour";
 import { type Layout, place, visible } from "./layout";
 import { type Stacked, stack } from "./overlap";
@@ -8,7 +8,7 @@ import type { Row, Series } from "./rows";
 import type { Frame, Mark } from "./scene/frame";
 import { readTheme } from "./theme";
 import type { Piece } from "./tile-cache";
-import { type Fault, type LaneEvents, type LaneTile, type LayerTile, type SeriesTile, laneTile } from "./tile-data";
+import { type Fault, type LaneTile, type LayerTile, type SeriesTile, laneTile } from "./tile-data";
 import type { Warning } from "./warnings";
 
 export const KIND_COLOURS: readonly Packed[] = ["#c04040", "#40c040", "#4040c0"].map((text) => pack(parse(text)));

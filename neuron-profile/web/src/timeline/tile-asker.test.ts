@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ApiError, answerWith, useServer } from "../api/client";
-import { askIn, askParts } from "./tile-asker";
+import { askIn, askPart } from "./tile-asker";
 import type { Ask, Part } from "./tile-parts";
 import type { FromWorker, ToWorker } from "./tile-worker";
 
@@ -34,25 +34,21 @@ class Fake {
 
 describe("a worker that asks for tiles", () => {
   let worker: Fake;
-  let parts: Part[];
-  const start = (signal = new AbortController().signal) => askParts(ask, signal, (part) => parts.push(part));
+  const start = (signal = new AbortController().signal) => askPart(ask, signal);
 
   beforeEach(() => {
     worker = new Fake();
-    parts = [];
     askIn(worker as unknown as Worker, "http://host/api/v1");
     answerWith(() => Promise.resolve(new Response(empty())));
   });
   afterEach(() => worker.onerror?.());
 
-  it("hears first where the interface is, then what is asked, and gives the parts as they come", async () => {
+  it("hears first where the interface is, then what is asked, and gives the answer", async () => {
     const done = start();
     expect(worker.heard).toEqual([{ root: "http://host/api/v1" }, { ask, at: worker.at }]);
-    const events = { events: [] };
-    worker.say({ at: worker.at, part: events });
-    expect(parts).toEqual([events]);
-    worker.say({ at: worker.at, done: true });
-    await done;
+    const part: Part = { lanes: { start: 0, columnNs: 1, columns: 512, lanes: [], events: [] } };
+    worker.say({ at: worker.at, part });
+    expect(await done).toBe(part);
   });
 
   it("is told what nobody waits for, and what it says of that is not heard", async () => {
@@ -62,8 +58,8 @@ describe("a worker that asks for tiles", () => {
     stop.abort();
     await expect(done).rejects.toThrow(/abort/i);
     expect(worker.heard.at(-1)).toEqual({ stop: at });
-    worker.say({ at, part: { events: [] } });
-    expect(parts).toEqual([]);
+    // Nobody is there to hear it.
+    worker.say({ at, failed: "late", status: null });
   });
 
   it("tells refusals with their status, and whether the server is away", async () => {
@@ -79,8 +75,7 @@ describe("a worker that asks for tiles", () => {
   it("that does not start is not missed: the page asks itself", async () => {
     const done = start();
     worker.onerror?.();
-    await done;
-    await start();
-    expect(parts.map((part) => Object.keys(part))).toEqual([["columns"], ["columns"]]);
+    expect(Object.keys(await done)).toEqual(["lanes"]);
+    expect(Object.keys(await start())).toEqual(["lanes"]);
   });
 });

@@ -3,14 +3,13 @@
 
 import { ApiError, tell } from "../api/client";
 import { ROOT } from "../api/root";
-import { type Ask, type Part, parts } from "./tile-parts";
+import { type Ask, type Part, part } from "./tile-parts";
 import type { FromWorker, ToWorker } from "./tile-worker";
 
 interface Waiting {
   readonly ask: Ask;
   readonly signal: AbortSignal;
-  part(part: Part): void;
-  done(): void;
+  done(part: Part): void;
   failed(error: unknown): void;
 }
 
@@ -24,9 +23,8 @@ function hear(message: FromWorker): void {
   if ("away" in message) return tell(message.away);
   const one = waiting.get(message.at);
   if (!one) return;
-  if ("part" in message) return one.part(message.part);
   waiting.delete(message.at);
-  if ("done" in message) one.done();
+  if ("part" in message) one.done(message.part);
   else one.failed(message.status === null ? new Error(message.failed) : new ApiError(message.status, message.failed));
 }
 
@@ -35,7 +33,7 @@ function without(): void {
   worker = null;
   const all = [...waiting.values()];
   waiting.clear();
-  for (const one of all) parts(one.ask, one.signal, one.part).then(one.done, one.failed);
+  for (const one of all) part(one.ask, one.signal).then(one.done, one.failed);
 }
 
 /** From now on `made` asks for tiles; `root` is what paths of the interface begin with there. */
@@ -46,13 +44,13 @@ export function askIn(made: Worker, root = new URL(ROOT, document.baseURI).href)
   post({ root });
 }
 
-/** Asks for the parts of a tile; ends when the last one was there. */
-export function askParts(ask: Ask, signal: AbortSignal, part: (part: Part) => void): Promise<void> {
-  if (!worker) return parts(ask, signal, part);
+/** Asks for a part of a tile. */
+export function askPart(ask: Ask, signal: AbortSignal): Promise<Part> {
+  if (!worker) return part(ask, signal);
   last += 1;
   const at = last;
   return new Promise((done, failed) => {
-    waiting.set(at, { ask, signal, part, done, failed });
+    waiting.set(at, { ask, signal, done, failed });
     signal.addEventListener("abort", () => {
       if (!waiting.delete(at)) return;
       post({ stop: at });

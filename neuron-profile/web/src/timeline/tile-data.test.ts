@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { LaneColumns } from "../api/wire";
-import { FEW_EVENTS, type LaneEvents, laneTile, lowerBound, mergeColumns, sparseLanes } from "./tile-data";
+import type { LaneColumns, LaneEvents } from "../api/wire";
+import { laneTile, lowerBound, mergeColumns } from "./tile-data";
 import { MOST_SUB_ROWS, stack } from "./overlap";
 
 /** Columns as [column, busy, events, kind, row]. */
@@ -41,15 +41,6 @@ describe("columns of several lanes", () => {
     expect([...merged.kinds]).toEqual([7, 9]);
     expect([...merged.lane]).toEqual([3, 4]);
     expect([...merged.rows]).toEqual([10, 90]);
-  });
-
-  it("say which lanes have few events", () => {
-    const few = columns(1, [[0, 1, FEW_EVENTS, 0, 0]]);
-    const many = columns(2, [
-      [0, 1, FEW_EVENTS, 0, 0],
-      [1, 1, 1, 0, 0],
-    ]);
-    expect(sparseLanes([few, many, columns(3, [])])).toEqual([1]);
   });
 
   it("are found by binary search", () => {

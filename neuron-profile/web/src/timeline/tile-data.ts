@@ -1,25 +1,14 @@
 // What a tile holds: columns of lanes, the events themselves where they are few, columns of series.
 
 import type { SeriesColumns } from "../api/series";
-import type { LaneColumns } from "../api/wire";
-
-/** Events of a lane that are under way in the tile, in the order of the table. Arrays have the same length. */
-export interface LaneEvents {
-  readonly lane: number;
-  readonly count: number;
-  readonly rows: Float64Array;
-  /** ns; an event may begin before the tile and end after it. */
-  readonly start: Float64Array;
-  readonly end: Float64Array;
-  readonly kinds: Uint32Array;
-}
+import type { LaneColumns, LaneEvents } from "../api/wire";
 
 export interface LaneTile {
   readonly bytes: number;
   readonly start: number;
   readonly columnNs: number;
   readonly columns: ReadonlyMap<number, LaneColumns>;
-  /** Of the lanes that have few enough; none yet before they are loaded. */
+  /** Of the lanes that have few enough. */
   readonly events: ReadonlyMap<number, LaneEvents>;
   /** Columns of several lanes in one, made when first drawn. */
   readonly merged: Map<string, MergedColumns>;
@@ -97,17 +86,6 @@ export function laneTile(
     events: new Map(events.map((lane) => [lane.lane, lane])),
     merged: new Map(),
   };
-}
-
-/** Lanes whose events are few enough to be drawn one by one. */
-export function sparseLanes(lanes: readonly LaneColumns[]): number[] {
-  return lanes
-    .filter((lane) => {
-      let sum = 0;
-      for (let i = 0; i < lane.count; i += 1) sum += lane.events[i]!;
-      return lane.count > 0 && sum <= FEW_EVENTS;
-    })
-    .map((lane) => lane.lane);
 }
 
 /** The columns of several lanes of a tile as one: mean busy share, and the kind of the busiest lane. */

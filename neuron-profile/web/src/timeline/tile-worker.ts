@@ -2,15 +2,14 @@
 // of its steps.
 
 import { ApiError, answerWith, useServer } from "../api/client";
-import { type Ask, type Part, parts } from "./tile-parts";
+import { type Ask, type Part, part } from "./tile-parts";
 
 /** From the page: where the interface is, first of all; what is asked; what nobody waits for any more. */
 export type ToWorker = { readonly root: string } | { readonly ask: Ask; readonly at: number } | { readonly stop: number };
 
-/** To the page: a part of an answer; its end, or why there is none; whether the server is away. */
+/** To the page: an answer, or why there is none; whether the server is away. */
 export type FromWorker =
   | { readonly at: number; readonly part: Part }
-  | { readonly at: number; readonly done: true }
   | { readonly at: number; readonly failed: string; readonly status: number | null }
   | { readonly away: boolean };
 
@@ -24,7 +23,7 @@ const running = new Map<number, AbortController>();
 
 /** The memory of a part, which is given to the page instead of copied. */
 function memory(part: Part): Transferable[] {
-  const all = "columns" in part ? part.columns.lanes : "events" in part ? part.events : part.series.series;
+  const all = "lanes" in part ? [...part.lanes.lanes, ...part.lanes.events] : part.series.series;
   const arrays = all.flatMap((one) => Object.values(one).filter(ArrayBuffer.isView));
   return [...new Set(arrays.map((one) => one.buffer as ArrayBuffer))];
 }
@@ -33,8 +32,8 @@ async function answer(at: number, ask: Ask): Promise<void> {
   const stop = new AbortController();
   running.set(at, stop);
   try {
-    await parts(ask, stop.signal, (part) => page.postMessage({ at, part }, memory(part)));
-    page.postMessage({ at, done: true });
+    const asked = await part(ask, stop.signal);
+    page.postMessage({ at, part: asked }, memory(asked));
   } catch (error) {
     const status = error instanceof ApiError ? error.status : null;
     page.postMessage({ at, failed: error instanceof Error ? error.message : String(error), status });
