@@ -33,7 +33,7 @@ const DIRECTION: &[(&str, &[&str], &[&str])] = &[
     ("neuron-ls", &[], SERVER),
     ("neuron-top", &[], SERVER),
     ("neuron-monitor", &[], SERVER),
-    ("neuron-profile", &[], &["ballista", "datafusion-proto", "reqwest", "rustls"]),
+    ("neuron-profile", &[], &["ballista", "datafusion-proto", "reqwest"]),
     ("neuron-core", &["--all-features"], &["tokio", "tonic", "axum", "arrow", "datafusion"]),
 ];
 
