@@ -86,12 +86,43 @@ fn a_bad_trace_takes_no_other_with_it() {
         command.arg("-s").arg(fixture(&format!("{name}.ntff")));
     }
     command.arg("-n").arg(fixture(&format!("{}.neff", CAPTURES[0]))).arg("-s").arg(&bad);
-    let output = command.output().unwrap();
+    let status = dir.path().join("status.json");
+    let output = command.arg("--processing-status-file").arg(&status).output().unwrap();
     let told = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert_eq!(ids(&output).len(), 2, "{told}");
-    assert!(told.contains("bad.ntff: "), "{told}");
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    let stored = ids(&output);
+    assert_eq!(stored.len(), 2, "{told}");
+    let of_bad = told.lines().find(|line| line.contains("bad.ntff")).unwrap();
+    assert_eq!(of_bad.matches("bad.ntff").count(), 1, "{told}");
     assert!(told.ends_with("1 of 3 profiles could not be stored\n"), "{told}");
+    let status: Value = serde_json::from_slice(&std::fs::read(&status).unwrap()).unwrap();
+    assert_eq!(status["status_code"], 3);
+    assert_eq!(status["profiles"][0], json!({ "profile": stored[0], "status": "success" }));
+    assert_eq!(status["profiles"][2]["status"], "error");
+    assert!(status["profiles"][2]["message"].as_str().unwrap().contains("bad.ntff"));
+    // One bucket has room for one profile.
+    let told = together(dir.path(), &CAPTURES[..2], &["--db-bucket", "job"]);
+    assert_eq!(told.status.code(), Some(1));
+    assert!(text(&told.stderr).contains("--db-bucket is of one profile"));
+}
+
+/// A name comes before a folder of that name, and a folder needs no slash.
+#[test]
+fn a_word_is_a_name_before_it_is_a_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    let named = dir.path().join("data");
+    store(&named, CAPTURES[0], &["--display-name", "train/rank0"]);
+    store(&dir.path().join("train/rank0"), CAPTURES[1], &["--display-name", "other"]);
+    let name = |word: &str| -> Value {
+        let sql = "SELECT display_name FROM Profiles";
+        let mut command = tool(&named, &["query", word, sql, "--output-format", "json"]);
+        let output = command.current_dir(dir.path()).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()[0]["display_name"].take()
+    };
+    assert_eq!(name("train/rank0"), "train/rank0");
+    assert_eq!(name("train"), "other");
+    assert_eq!(name("./train/rank0"), "other");
 }
 
 /// Six ranks on three hosts, each with its own store on a shared file system.
@@ -116,6 +147,9 @@ fn a_folder_is_one_dataset() {
     let dir = tempfile::tempdir().unwrap();
     hosts(dir.path());
     let folder = format!("{}/", dir.path().display());
+    // What is being stored by another process is no part of it.
+    let fresh = dir.path().join(format!("host 0/profiles/.new-n_{}", "0".repeat(40)));
+    std::fs::create_dir_all(fresh).unwrap();
     // The same by names in one store.
     let one = tempfile::tempdir().unwrap();
     let names: Vec<String> = (0..6).map(|rank| format!("rank_{rank}")).collect();

@@ -10,8 +10,13 @@ use crate::run::{Run, metadata, target_dir};
 /// The programs, each a crate of that name.
 const PROGRAMS: [&str; 2] = ["ballista-scheduler", "ballista-executor"];
 
-/// Builds what is not there yet, then tests.
+/// Builds what is not there yet, then tests; and what no other stage builds: the
+/// tool with all features, and with none.
 pub(crate) fn run() -> Result<()> {
+    let packages = ["-p", "profile-query", "-p", "neuron-profile"];
+    let strict = ["--all-targets", "--all-features", "--", "-D", "warnings"];
+    Run::cargo("clippy").args(packages).args(strict).run()?;
+    Run::cargo("test").args(["-p", "neuron-profile", "--test", "ranks"]).run()?;
     let root = target_dir()?.join("ballista");
     let version = version()?;
     install(&root, &version)?;

@@ -34,6 +34,13 @@ pub enum Error {
     Store(#[from] profile_store::Error),
 }
 
+impl Error {
+    /// Whether a profile was named that is not there.
+    pub const fn is_missing(&self) -> bool {
+        matches!(self, Self::Store(profile_store::Error::Missing { .. }))
+    }
+}
+
 /// A text of several lines on one.
 pub(crate) fn line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")

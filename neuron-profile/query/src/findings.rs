@@ -33,6 +33,9 @@ pub struct Judged {
     pub finding: Finding,
     /// Rows that show it, the clearest first.
     pub evidence: Vec<EvidenceRow>,
+    /// Why this process looked for them, where a cluster was asked for.
+    #[serde(skip)]
+    pub here: Option<&'static str>,
 }
 
 /// What limits a profile: faults of the hardware, then the heaviest.
@@ -53,10 +56,12 @@ pub fn judge_all(session: &Session) -> Result<Vec<Judged>, Error> {
     let mut judged = Vec::new();
     for finding in judge(&facts(session)?) {
         let mut evidence = Vec::new();
-        for batch in session.all(&finding.sql)? {
-            evidence.extend(rows(finding.table, &batch)?);
+        let found = session.query(&finding.sql)?;
+        let here = found.here();
+        for batch in found {
+            evidence.extend(rows(finding.table, &batch?)?);
         }
-        judged.push(Judged { finding, evidence });
+        judged.push(Judged { finding, evidence, here });
     }
     Ok(judged)
 }

@@ -1,6 +1,7 @@
 //! Profiles below a directory, whoever stored them: one store, or the stores of
 //! many ranks on a shared file system.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use profile_store::disk::{entry_in, is_id};
@@ -62,13 +63,19 @@ fn walk(
     }
     let told = || profile_store::Error::io("read", folder);
     let mut below = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(told())? {
+    let entries = match std::fs::read_dir(folder) {
+        // What another process finished or removed meanwhile.
+        Err(error) if error.kind() == ErrorKind::NotFound && depth < DEPTH => return Ok(()),
+        entries => entries.map_err(told())?,
+    };
+    for entry in entries {
         let entry = entry.map_err(told())?;
         *left = left.checked_sub(1).ok_or_else(|| {
             Error::Read(format!("{}: more than {MOST} files below it", folder.display()))
         })?;
-        // A link may lead anywhere, and back here.
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+        // What is being written is hidden. A link may lead anywhere, and back here.
+        let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        if !hidden && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             below.push(entry.path());
         }
     }
@@ -85,6 +92,19 @@ fn is_profile(folder: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_being_written_is_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let id = format!("n_{}", "0".repeat(40));
+        for name in [format!("profiles/.new-{id}"), format!(".hidden/{id}")] {
+            let folder = dir.path().join(name);
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("manifest.json"), "half").unwrap();
+        }
+        let error = profiles(dir.path()).unwrap_err().to_string();
+        assert!(error.ends_with(": no profile is stored below it"), "{error}");
+    }
 
     #[test]
     fn a_directory_without_profiles_is_told() {

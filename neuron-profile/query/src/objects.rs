@@ -129,8 +129,9 @@ async fn read(store: &Arc<dyn ObjectStore>, url: &Url) -> Result<Vec<Dataset>, E
             }
             let Some(done) = busy.join_next().await else { break };
             let list = done.map_err(|error| Error::Read(error.to_string()))?;
-            below.extend(list.map_err(|error| told(url, error))?.common_prefixes);
-            seen += below.len();
+            let list = list.map_err(|error| told(url, error))?.common_prefixes;
+            seen += list.len();
+            below.extend(list);
             if seen > MOST {
                 return Err(Error::Read(format!("{url}: more than {MOST} folders below it")));
             }

@@ -191,6 +191,15 @@ impl Session {
     }
 }
 
+impl Drop for Session {
+    fn drop(&mut self) {
+        // The end of the runtime would be that of jobs before the scheduler knows.
+        if let Some(cluster) = &self.cluster {
+            self.runtime.block_on(cluster.leave());
+        }
+    }
+}
+
 /// What every engine is told.
 pub(crate) fn config(limits: Limits) -> SessionConfig {
     let mut config = SessionConfig::new().with_information_schema(true);

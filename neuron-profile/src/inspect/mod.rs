@@ -86,7 +86,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     }
     out.flush()?;
     if let Some(failure) = ended {
-        made.iter().try_for_each(|run| cut::mend(run))?;
+        for error in made.iter().filter_map(|run| cut::mend(run).err()) {
+            output::tell("inspect", [output::one_line(&error)]);
+        }
         let kept = if made.is_empty() { "" } else { "; what it left above can be read" };
         bail!("{program:?}: {failure}{kept}");
     }

@@ -1,9 +1,10 @@
 //! Which profiles are asked, by which engine, and what that may take.
 
+use std::cell::OnceCell;
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
-use profile_query::{Dataset, Engine, Limits, Session, Stop};
+use anyhow::{Context as _, anyhow, bail};
+use profile_query::{Dataset, Engine, Error, Limits, Session, Stop};
 use profile_store::Store;
 
 use crate::profiles::Place;
@@ -40,24 +41,67 @@ enum Known {
 }
 
 impl Known {
-    fn find(&self, name: &str) -> anyhow::Result<Dataset> {
-        Ok(match self {
-            Self::Store(store) => Dataset::find(store, name)?,
-            Self::List { url, all } => Dataset::pick(all, name, url)?,
+    fn of(place: &Place) -> anyhow::Result<Self> {
+        let data = place.data_path.as_deref().and_then(Path::to_str);
+        Ok(match data.filter(|path| is_url(path)) {
+            None => Self::Store(place.store()?),
+            Some(url) => Self::List { url: url.to_owned(), all: Dataset::of_url(url)? },
         })
     }
 
-    fn tagged(&self, tag: &str) -> anyhow::Result<Vec<Dataset>> {
-        Ok(match self {
-            Self::Store(store) => Dataset::tagged(store, tag)?,
-            Self::List { all, .. } => Dataset::with_tag(all.iter().cloned(), tag)?,
-        })
+    fn find(&self, name: &str) -> Result<Dataset, Error> {
+        match self {
+            Self::Store(store) => Dataset::find(store, name),
+            Self::List { url, all } => Dataset::pick(all, name, url),
+        }
+    }
+
+    fn tagged(&self, tag: &str) -> Result<Vec<Dataset>, Error> {
+        match self {
+            Self::Store(store) => Dataset::tagged(store, tag),
+            Self::List { all, .. } => Dataset::with_tag(all.iter().cloned(), tag),
+        }
     }
 }
 
 /// The URL of an object store.
 fn is_url(text: &str) -> bool {
     text.contains("://")
+}
+
+/// Looks names up, in a store that is opened when it is first asked.
+struct Lookup<'p> {
+    place: &'p Place,
+    known: OnceCell<anyhow::Result<Known>>,
+}
+
+impl Lookup<'_> {
+    fn known(&self) -> anyhow::Result<&Known> {
+        let known = self.known.get_or_init(|| Known::of(self.place)).as_ref();
+        known.map_err(|error| anyhow!("{error:#}"))
+    }
+
+    /// What a word names: a profile of that name if there is one, else all below
+    /// a folder or a URL. Without a store there may be those still.
+    fn named(&self, word: &str) -> anyhow::Result<Vec<Dataset>> {
+        let far = self.place.data_path.as_deref().and_then(Path::to_str).is_some_and(is_url);
+        if far && is_url(word) {
+            return Ok(Dataset::of_url(word)?);
+        }
+        let missing = match self.known().map(|known| known.find(word)) {
+            Ok(Ok(one)) => return Ok(vec![one]),
+            Ok(Err(error)) if !error.is_missing() => return Err(error.into()),
+            Ok(Err(error)) => error.into(),
+            Err(error) => error,
+        };
+        if is_url(word) {
+            return Ok(Dataset::of_url(word)?);
+        }
+        if Path::new(word).is_dir() {
+            return Ok(Dataset::below(Path::new(word))?);
+        }
+        Err(missing)
+    }
 }
 
 impl Select {
@@ -68,23 +112,12 @@ impl Select {
     ///
     /// None at all, or one that is not there.
     pub(crate) fn profiles(&self, names: &[String]) -> anyhow::Result<Vec<Dataset>> {
-        let data = self.place.data_path.as_deref().and_then(Path::to_str);
-        let known = match data.filter(|path| is_url(path)) {
-            None => Known::Store(self.place.store()?),
-            Some(url) => Known::List { url: url.to_owned(), all: Dataset::of_url(url)? },
-        };
+        let lookup = Lookup { place: &self.place, known: OnceCell::new() };
         let mut profiles: Vec<Dataset> = Vec::new();
         let mut ids = std::collections::HashSet::new();
-        let named = names.iter().map(|name| -> anyhow::Result<Vec<Dataset>> {
-            Ok(match name {
-                url if is_url(url) => Dataset::of_url(url)?,
-                path if path.contains('/') && Path::new(path).is_dir() => {
-                    Dataset::below(Path::new(path))?
-                }
-                name => vec![known.find(name)?],
-            })
-        });
-        for found in named.chain(self.tags.iter().map(|tag| known.tagged(tag))) {
+        let named = names.iter().map(|name| lookup.named(name));
+        let tagged = |tag: &String| Ok(lookup.known()?.tagged(tag)?);
+        for found in named.chain(self.tags.iter().map(tagged)) {
             profiles.extend(found?.into_iter().filter(|one| ids.insert(one.id().to_owned())));
         }
         if profiles.is_empty() {

@@ -126,7 +126,14 @@ fn one(args: &Args, profile: &Dataset, stop: &Stop) -> anyhow::Result<Page> {
     let session = args.select.session(vec![profile.clone()], stop)?;
     let mut page = Page::of(&[profile]);
     if args.name == Name::Bottlenecks {
-        page.findings = Some(judge_all(&session).map_err(memory)?);
+        let judged = judge_all(&session).map_err(memory)?;
+        if let Some(why) = judged.iter().find_map(|one| one.here) {
+            output::tell(
+                "note",
+                [format!("rows of findings are looked for in this process: {why}")],
+            );
+        }
+        page.findings = Some(judged);
     }
     ask(args, &session, &mut page)?;
     Ok(page)

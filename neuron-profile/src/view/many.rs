@@ -14,8 +14,8 @@ use neuron_core::sys::file_map::FileBytes;
 use profile_engine::{Capture, Options};
 
 use super::ingest::{self, Given, SAMPLED, share, store_pair};
-use super::{Args, Trace};
-use crate::output::{self, Exit, one_line};
+use super::{Args, Processed, Trace};
+use crate::output::{self, Exit};
 
 /// How many at once, and in how much memory.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -45,6 +45,8 @@ pub(super) struct Done {
     pub(super) start: Option<u64>,
     /// Whether it is whole.
     pub(super) exit: Exit,
+    /// Findings for people: about which file, and what.
+    lines: Vec<(String, String)>,
 }
 
 /// Memory that is promised to those that run.
@@ -83,13 +85,17 @@ fn need(trace: u64, usage: bool) -> u64 {
     (24 << 20) + rows + samples
 }
 
-/// Stores all pairs; what became of each, in their order. One that fails is
-/// told and takes no other with it.
+/// Stores all pairs; what became of each, in their order. Of several one that
+/// fails is told and takes no other with it.
 ///
 /// # Errors
 ///
 /// That of the pair, where there is one alone.
-pub(super) fn run(args: &Args, pairs: &[(PathBuf, PathBuf)]) -> anyhow::Result<Vec<Option<Done>>> {
+pub(super) fn run(
+    args: &Args,
+    pairs: &[(PathBuf, PathBuf)],
+    processed: &mut Processed,
+) -> anyhow::Result<Vec<Option<Done>>> {
     let bytes = u64::try_from(args.together.memory_budget)?;
     let budget = Budget { bytes, used: Mutex::new(0), freed: Condvar::new() };
     let bar = output::progress("ingest", 100 * u64::try_from(pairs.len())?, false);
@@ -126,14 +132,22 @@ pub(super) fn run(args: &Args, pairs: &[(PathBuf, PathBuf)]) -> anyhow::Result<V
     let mut all = Vec::new();
     for (result, (_, trace)) in results.into_iter().zip(pairs) {
         let result = result.into_inner().unwrap_or_else(PoisonError::into_inner);
-        all.push(match result {
-            Some(Err(error)) if pairs.len() == 1 => return Err(error),
-            Some(Err(error)) => {
-                output::tell(&trace.display().to_string(), [one_line(&error)]);
+        let done = result.transpose().and_then(|done| {
+            let Some(mut done) = done else { return Ok(None) };
+            // Not before, beside a bar that is being drawn.
+            for (name, line) in std::mem::take(&mut done.lines) {
+                output::tell(&name, [line]);
+            }
+            ingest::attach_sources(args, &done.id)?;
+            Ok(Some(done))
+        });
+        all.push(match done {
+            Err(error) if pairs.len() == 1 => return Err(error),
+            Err(error) => {
+                processed.fail(&trace.display().to_string(), &error);
                 None
             }
-            Some(Ok(done)) => Some(done),
-            None => None,
+            Ok(done) => done,
         });
     }
     Ok(all)
@@ -169,11 +183,7 @@ fn one(
     let done = store_pair(&store, &given, pair, &trace.file, options, &mut |at| {
         progress(share(at), at.events);
     })?;
-    for (name, line) in done.lines {
-        output::tell(&name, [line]);
-    }
-    ingest::attach_sources(args, &done.id)?;
-    Ok(Done { id: done.id, start, exit: done.exit })
+    Ok(Done { id: done.id, start, exit: done.exit, lines: done.lines })
 }
 
 /// NEFFs and traces of the command line as pairs: each its own NEFF, or one for

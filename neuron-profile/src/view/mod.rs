@@ -189,21 +189,44 @@ impl Args {
 ///
 /// Files that cannot be read, do not belong together, or cannot be written.
 pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
-    let mut ids = Vec::new();
-    let done = shown(args, &mut ids, out);
+    let mut processed = Processed::default();
+    let done = shown(args, &mut processed, out);
     if let Some(path) = &args.processing_status_file {
-        status::write(path, &ids, &done)?;
+        status::write(path, &processed, &done)?;
     }
     done
 }
 
-/// Does it; the profiles that were stored go to `ids`.
-fn shown(args: &Args, ids: &mut Vec<String>, out: &mut dyn Write) -> anyhow::Result<Exit> {
+/// What became of the profiles.
+#[derive(Debug, Default)]
+struct Processed {
+    /// Those that are stored, and copied where that was asked for.
+    ids: Vec<String>,
+    /// Why others are not, each told already.
+    failures: Vec<String>,
+}
+
+impl Processed {
+    /// Takes note of a failure that takes no other profile with it.
+    fn fail(&mut self, name: &str, error: &anyhow::Error) {
+        let text = output::one_line(error);
+        // Most errors begin with the file that they are about.
+        if text.contains(name) {
+            neuron_core::cli::complain("view", &text);
+        } else {
+            output::tell(name, [text.clone()]);
+        }
+        self.failures.push(text);
+    }
+}
+
+/// Does it, and takes note of what was stored.
+fn shown(args: &Args, processed: &mut Processed, out: &mut dyn Write) -> anyhow::Result<Exit> {
     if args.terminology || args.show_profile_schema {
         return glossary::write(args.terminology, args.show_profile_schema, out);
     }
     if let Some(folder) = &args.session_dir {
-        return run_folder(args, folder, ids, out);
+        return run_folder(args, folder, processed, out);
     }
     let pairs = match (args.neff_path.is_empty(), args.format()) {
         (false, _) => many::paired(&args.neff_path, &args.session_file)?,
@@ -226,7 +249,7 @@ fn shown(args: &Args, ids: &mut Vec<String>, out: &mut dyn Write) -> anyhow::Res
         _ => bail!("this form is of one profile: name one NEFF and one trace, or -d FOLDER"),
     };
     match args.format() {
-        Format::Parquet | Format::Db => store_pairs(args, &pairs, ids, out),
+        Format::Parquet | Format::Db => store_pairs(args, &pairs, processed, out),
         Format::Json => {
             let to = args.output_file.clone().unwrap_or_else(|| PathBuf::from("ntff.json"));
             pair::tables(args, one()?, &to, out)
@@ -247,39 +270,62 @@ fn shown(args: &Args, ids: &mut Vec<String>, out: &mut dyn Write) -> anyhow::Res
 fn store_pairs(
     args: &Args,
     pairs: &[(PathBuf, PathBuf)],
-    ids: &mut Vec<String>,
+    processed: &mut Processed,
     out: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
     if args.display_name.is_some() && pairs.len() > 1 {
         bail!("--display-name is of one profile; name several with neuron-profile tag");
     }
-    let stored = many::run(args, pairs)?;
-    let done: Vec<many::Done> = stored.into_iter().flatten().collect();
-    let partial = done.iter().find(|done| done.exit != Exit::Done);
-    let exit = partial.map_or(Exit::Done, |done| done.exit);
-    ids.extend(done.into_iter().map(|done| done.id));
-    finish(args, ids, pairs.len() - ids.len(), pairs.len(), out)?;
-    Ok(exit)
+    one_bucket(args, pairs.len())?;
+    let mut exit = Exit::Done;
+    let mut ids = Vec::new();
+    for done in many::run(args, pairs, processed)?.into_iter().flatten() {
+        exit = worse(exit, done.exit);
+        ids.push(done.id);
+    }
+    Ok(worse(exit, finish(args, ids, processed, out)?))
 }
 
-/// Copies, tells or serves what is stored. `failed` of so many were told before.
-fn finish(
-    args: &Args,
-    ids: &[String],
-    failed: usize,
-    all: usize,
-    out: &mut dyn Write,
-) -> anyhow::Result<()> {
-    for id in ids {
-        args.copy(id)?;
-    }
-    if !ids.is_empty() {
-        stored::ready(args, ids, out)?;
-    }
-    if failed > 0 {
-        bail!("{failed} of {all} profiles could not be stored");
+/// A bucket has one profile: the second would take the place of the first.
+fn one_bucket(args: &Args, profiles: usize) -> anyhow::Result<()> {
+    if profiles > 1 && args.database.bucket().is_some() {
+        bail!(
+            "--db-bucket is of one profile, and there are {profiles}; left out, each gets a bucket of its id"
+        );
     }
     Ok(())
+}
+
+/// The first of two exits that is no plain success.
+fn worse(one: Exit, other: Exit) -> Exit {
+    if one == Exit::Done { other } else { one }
+}
+
+/// Copies profiles that are stored, tells or serves them.
+fn finish(
+    args: &Args,
+    ids: Vec<String>,
+    processed: &mut Processed,
+    out: &mut dyn Write,
+) -> anyhow::Result<Exit> {
+    let all = ids.len() + processed.failures.len();
+    for id in ids {
+        match args.copy(&id) {
+            Err(error) if all == 1 => return Err(error),
+            Err(error) => processed.fail(&id, &error),
+            Ok(()) => processed.ids.push(id),
+        }
+    }
+    let failed = processed.failures.len();
+    let told = format!("{failed} of {all} profiles could not be stored");
+    if processed.ids.is_empty() {
+        bail!(told);
+    }
+    if failed > 0 {
+        output::tell("view", [told]);
+    }
+    stored::ready(args, &processed.ids, out)?;
+    Ok(if failed > 0 { Exit::Partial } else { Exit::Done })
 }
 
 /// Writes the metrics of pairs: one object by their ids, or one after the other.
@@ -348,7 +394,7 @@ fn operators(args: &Args, pairs: &[(&Path, &Path)], out: &mut dyn Write) -> anyh
 fn run_folder(
     args: &Args,
     folder: &Path,
-    ids: &mut Vec<String>,
+    processed: &mut Processed,
     out: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
     let mut found = folder::look(folder)?;
@@ -390,16 +436,27 @@ fn run_folder(
             return Ok(exit);
         }
     }
-    let results = many::run(args, &found.pairs)?;
-    let failed = results.iter().filter(|done| done.is_none()).count();
+    one_bucket(args, found.pairs.len() + found.runs.len())?;
     let mut devices = Vec::new();
+    let mut missing = Vec::new();
+    let results = many::run(args, &found.pairs, processed)?;
     for (done, (neff_path, session_file)) in results.into_iter().zip(&found.pairs) {
-        let Some(done) = done else { continue };
+        let Some(done) = done else {
+            missing.push(session_file);
+            continue;
+        };
         note(done.exit);
         let device = system::device(done.id, neff_path, session_file, done.start);
         devices.push((session_file, device));
     }
+    let mut ids = Vec::new();
     for run in &found.runs {
+        // It would be stored without its device for good: its id is of its own files.
+        if let Some(trace) = missing.iter().find(|trace| trace.starts_with(run)) {
+            let error = anyhow::anyhow!("not stored, since {} could not be", trace.display());
+            processed.fail(&run.display().to_string(), &error);
+            continue;
+        }
         let own = devices.iter().filter(|(trace, _)| trace.starts_with(run));
         let own = own.map(|(_, device)| device.clone()).collect();
         let Some((id, whole)) = system::run(args, run, own)? else { continue };
@@ -409,12 +466,12 @@ fn run_folder(
         ids.push(id);
     }
     ids.extend(devices.into_iter().map(|(_, device)| device.id));
-    if ids.is_empty() && failed == 0 {
+    if ids.is_empty() && processed.failures.is_empty() {
         bail!(
             "{name}: there is no run of the instances that --system-trace-filter-instance-id says"
         );
     }
-    finish(args, ids, failed, found.pairs.len(), out)?;
+    note(finish(args, ids, processed, out)?);
     Ok(exit)
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
+use super::Processed;
 use super::files::replace;
 use crate::output::{Exit, one_line};
 
@@ -15,7 +16,7 @@ use crate::output::{Exit, one_line};
 /// A file that cannot be written.
 pub(super) fn write(
     path: &Path,
-    ids: &[String],
+    processed: &Processed,
     done: &anyhow::Result<Exit>,
 ) -> anyhow::Result<()> {
     let code = match done {
@@ -23,10 +24,12 @@ pub(super) fn write(
         Ok(exit) => exit.code(),
         Err(_) => Exit::Error.code(),
     };
+    let ids = processed.ids.iter();
     let mut profiles: Vec<_> =
-        ids.iter().map(|id| json!({ "profile": id, "status": "success" })).collect();
-    if let Err(error) = done {
-        profiles.push(json!({ "status": "error", "message": one_line(error) }));
+        ids.map(|id| json!({ "profile": id, "status": "success" })).collect();
+    let last = done.as_ref().err().map(one_line);
+    for message in processed.failures.iter().chain(&last) {
+        profiles.push(json!({ "status": "error", "message": message }));
     }
     let text = json!({ "status_code": code, "profiles": profiles }).to_string();
     replace(path, |out| writeln!(out, "{text}"))

@@ -20,6 +20,7 @@ use ballista_core::utils::{GrpcClientConfig, create_grpc_client_endpoint};
 use ballista_core::{BALLISTA_VERSION, version};
 use datafusion::arrow::record_batch::RecordBatch;
 use tokio::sync::mpsc::{Sender, channel};
+use tokio::task::JoinHandle;
 use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Channel;
@@ -38,6 +39,9 @@ const MOST: Duration = Duration::from_millis(250);
 /// Looks that may fail one after the other: a scheduler that starts anew or is
 /// busy for a moment (our choice).
 const FAILURES: usize = 3;
+
+/// How long a scheduler may not know a job that it took (our choice).
+const FORGOTTEN: Duration = Duration::from_secs(10);
 
 /// Bytes of a message at most: plans over many files are long (our choice).
 const MESSAGE: usize = 256 << 20;
@@ -67,11 +71,11 @@ impl Job {
         Self { scheduler: scheduler.clone(), settings, plan }
     }
 
-    /// Runs it beside the caller. Who drops the batches ends it.
-    pub(super) fn start(self) -> Batches {
+    /// Runs it beside the caller. Who drops the batches ends it, and may wait until nothing of it is left.
+    pub(super) fn start(self) -> (Batches, JoinHandle<()>) {
         let (send, receive) = channel(1);
-        tokio::spawn(async move { self.run(&send).await });
-        Box::pin(ReceiverStream::new(receive))
+        let running = tokio::spawn(async move { self.run(&send).await });
+        (Box::pin(ReceiverStream::new(receive)), running)
     }
 
     async fn run(&self, send: &Sender<Result<RecordBatch, Error>>) {
@@ -168,7 +172,8 @@ impl Job {
         send: &Sender<Result<RecordBatch, Error>>,
         sent: &mut bool,
     ) -> Result<(), End> {
-        let (mut pause, mut failures) = (FIRST, 0);
+        let (mut pause, mut failures, mut begun) = (FIRST, 0, false);
+        let mut unknown = Duration::ZERO;
         let (locations, proxy) = loop {
             let ask = client.get_job_status(GetJobStatusParams { job_id: job.to_owned() });
             let answer = tokio::select! {
@@ -189,8 +194,16 @@ impl Job {
                             break (done.partition_location, answer.flight_proxy);
                         }
                         Some(job_status::Status::Failed(failed)) => return Err(why(&failed.error)),
-                        Some(job_status::Status::Queued(_) | job_status::Status::Running(_))
-                        | None => {}
+                        Some(job_status::Status::Queued(_) | job_status::Status::Running(_)) => {
+                            begun = true;
+                        }
+                        // So it is for a moment after it was submitted, and for ever where the
+                        // scheduler was started anew.
+                        None if begun || unknown > FORGOTTEN => {
+                            let text = "the scheduler does not know the job any more";
+                            return Err(End::Lost(text.to_owned()));
+                        }
+                        None => unknown += pause,
                     }
                 }
             }

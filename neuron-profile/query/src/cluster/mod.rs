@@ -11,7 +11,8 @@
 mod job;
 mod suits;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use ballista_core::extension::{SessionConfigExt as _, SessionConfigHelperExt as _};
 use ballista_core::optimizer::ballista_default_optimizer_rules;
@@ -25,6 +26,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionContext;
 use datafusion_proto::physical_plan::AsExecutionPlan as _;
 use datafusion_proto::protobuf::PhysicalPlanNode;
+use tokio::task::JoinHandle;
 
 use crate::catalog::Profiles;
 use crate::engine::Scheduler;
@@ -37,6 +39,10 @@ use job::Job;
 /// Ballista's own client.
 const PARTS: usize = 16;
 
+/// How long jobs that nobody waits for may take to be cancelled and cleaned (our
+/// choice: it is an answer or two of the scheduler).
+const LEAVING: Duration = Duration::from_secs(2);
+
 /// Name of our jobs in the scheduler's lists.
 const NAME: &str = "neuron-profile";
 
@@ -46,6 +52,7 @@ pub(crate) struct Cluster {
     scheduler: Scheduler,
     context: SessionContext,
     settings: Vec<KeyValuePair>,
+    jobs: Arc<Mutex<Vec<JoinHandle<()>>>>,
 }
 
 impl Cluster {
@@ -68,7 +75,7 @@ impl Cluster {
             .build();
         let context = SessionContext::new_with_state(state);
         context.register_catalog(CATALOG, Arc::clone(profiles) as _);
-        Ok(Self { scheduler: scheduler.clone(), context, settings })
+        Ok(Self { scheduler: scheduler.clone(), context, settings, jobs: Arc::default() })
     }
 
     /// What plans for the cluster are made with.
@@ -88,8 +95,22 @@ impl Cluster {
             return Ok(Chosen::Here(why));
         }
         let Some(bytes) = encoded(&steps)? else { return Ok(Chosen::Here(suits::UNKNOWN)) };
-        let job = Job::new(&self.scheduler, self.settings.clone(), bytes);
-        Ok(Chosen::There(Answer { schema: steps.schema(), batches: job.start(), here: None }))
+        let (batches, job) = Job::new(&self.scheduler, self.settings.clone(), bytes).start();
+        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.retain(|job| !job.is_finished());
+        jobs.push(job);
+        Ok(Chosen::There(Answer { schema: steps.schema(), batches, here: None }))
+    }
+
+    /// Waits a moment until the scheduler was told of every job that ended.
+    pub(crate) async fn leave(&self) {
+        let jobs = std::mem::take(&mut *self.jobs.lock().unwrap_or_else(PoisonError::into_inner));
+        let all = async {
+            for job in jobs {
+                let _ = job.await;
+            }
+        };
+        let _ = tokio::time::timeout(LEAVING, all).await;
     }
 }
 

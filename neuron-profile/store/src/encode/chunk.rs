@@ -1,15 +1,11 @@
-//! One column of a row group: its dictionary and its pages.
+//! One column of a row group: its dictionary and its pages, as bytes that do not
+//! know yet where in the file they will lie.
 
-use std::io::Write as _;
-
-use parquet::file::metadata::OffsetIndexBuilder;
 use parquet::file::statistics::Statistics;
-use parquet::file::writer::TrackedWrite;
 
 use super::bits::{self, Packing};
-use super::output::Out;
 use super::page::{self, Coding};
-use super::table::{PAGE, Pages, long, wide};
+use super::table::{PAGE, wide};
 use super::values::{
     Cells, Dictionary, NONE, Stream, Values, distinct, frequent, leveled, one_value, plain_values,
     presence, statistics,
@@ -32,25 +28,76 @@ fn sample(list: &[i64]) -> &[i64] {
 /// Bytes of a real in the other form, about (measured).
 const SINGLE: f64 = 2.5;
 
-/// A column chunk being written.
-pub(super) struct Writing<'w> {
-    pub(super) column: &'w Column,
-    pub(super) out: &'w mut TrackedWrite<Out>,
-    pub(super) zstd: &'w mut zstd::bulk::Compressor<'static>,
-    pub(super) buffer: &'w mut Vec<u8>,
+/// What columns are encoded with, one after the other.
+pub(super) struct Coder {
+    zstd: zstd::bulk::Compressor<'static>,
+    buffer: Vec<u8>,
+}
+
+impl Coder {
+    pub(super) fn new(level: i32) -> std::io::Result<Self> {
+        Ok(Self { zstd: zstd::bulk::Compressor::new(level)?, buffer: Vec::new() })
+    }
+}
+
+/// How the whole numbers of a column became smallest when it was looked at last:
+/// what one row group says is kept for those after it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Habit {
+    packing: Packing,
+    compressed: bool,
+    /// Bytes of a row.
+    rate: f64,
+    /// How often it is taken before all ways are tried again.
+    left: u32,
+}
+
+/// See [`Habit`] (our choice: trying takes as long as four pages do).
+const KEPT: u32 = 32;
+
+/// A page: its byte in the column, its size, its rows.
+pub(super) type Page = (u64, u32, usize);
+
+/// A column chunk; places are from its first byte.
+#[derive(Debug, Default)]
+pub(super) struct Encoded {
+    pub(super) bytes: Vec<u8>,
     /// Bytes before compression, with the headers.
     pub(super) plain: u64,
     pub(super) dictionary: Option<u64>,
-    pub(super) first: Option<u64>,
     pub(super) compressed: bool,
-    pub(super) offsets: OffsetIndexBuilder,
-    pub(super) pages: Pages,
+    pub(super) pages: Vec<Page>,
+    pub(super) coding: Coding,
+    pub(super) statistics: Option<Statistics>,
 }
 
-pub(super) type Coded = (Coding, Option<Statistics>);
+/// Encodes a column.
+pub(super) fn encode(
+    column: &Column,
+    rows: usize,
+    values: Values<'_>,
+    habit: &mut Habit,
+    coder: &mut Coder,
+) -> std::io::Result<Encoded> {
+    let Coder { zstd, buffer } = coder;
+    let mut writing = Writing { column, habit, zstd, buffer, done: Encoded::default() };
+    let (coding, statistics) = writing.values(rows, values)?;
+    Ok(Encoded { coding, statistics, ..writing.done })
+}
+
+/// A column chunk being written.
+struct Writing<'w> {
+    column: &'w Column,
+    habit: &'w mut Habit,
+    zstd: &'w mut zstd::bulk::Compressor<'static>,
+    buffer: &'w mut Vec<u8>,
+    done: Encoded,
+}
+
+type Coded = (Coding, Option<Statistics>);
 
 impl Writing<'_> {
-    pub(super) fn values(&mut self, rows: usize, values: Values<'_>) -> std::io::Result<Coded> {
+    fn values(&mut self, rows: usize, values: Values<'_>) -> std::io::Result<Coded> {
         match values {
             Values::Null => self.null(rows),
             Values::Longs(list) => self.longs(list, PAGE),
@@ -64,39 +111,27 @@ impl Writing<'_> {
     }
 
     /// A page whose bytes are as they will lie in the file.
-    fn page(
-        &mut self,
-        plain: usize,
-        packed: &[u8],
-        rows: usize,
-        coding: Coding,
-    ) -> std::io::Result<()> {
-        let at = self.out.bytes_written() as u64;
-        let mut head = Vec::with_capacity(32);
-        page::data(&mut head, plain, packed.len(), rows, coding);
-        self.out.write_all(&head)?;
-        self.out.write_all(packed)?;
-        self.first.get_or_insert(at);
-        self.plain += wide(plain) + wide(head.len());
-        let size = head.len() + packed.len();
-        self.offsets.append_row_count(i64::try_from(rows).unwrap_or(i64::MAX));
-        self.offsets.append_offset_and_size(long(at), i32::try_from(size).unwrap_or(i32::MAX));
-        self.pages.0.push((at, u32::try_from(size).unwrap_or(u32::MAX)));
-        Ok(())
+    fn page(&mut self, plain: usize, packed: &[u8], rows: usize, coding: Coding) {
+        let done = &mut self.done;
+        let at = done.bytes.len();
+        page::data(&mut done.bytes, plain, packed.len(), rows, coding);
+        done.plain += wide(plain) + wide(done.bytes.len() - at);
+        done.bytes.extend_from_slice(packed);
+        let size = u32::try_from(done.bytes.len() - at).unwrap_or(u32::MAX);
+        done.pages.push((wide(at), size, rows));
     }
 
     fn dictionary(&mut self, cells: &Cells) -> std::io::Result<()> {
-        let at = self.out.bytes_written() as u64;
         let mut plain = Vec::new();
         let count = plain_values(self.column.kind, cells, true, &mut plain);
         let packed = self.zstd.compress(&plain)?;
-        let mut head = Vec::with_capacity(32);
-        page::dictionary(&mut head, plain.len(), packed.len(), count);
-        self.out.write_all(&head)?;
-        self.out.write_all(&packed)?;
-        self.plain += wide(plain.len()) + wide(head.len());
-        self.dictionary = Some(at);
-        self.compressed = true;
+        let done = &mut self.done;
+        let at = done.bytes.len();
+        page::dictionary(&mut done.bytes, plain.len(), packed.len(), count);
+        done.plain += wide(plain.len()) + wide(done.bytes.len() - at);
+        done.bytes.extend_from_slice(&packed);
+        done.dictionary = Some(wide(at));
+        done.compressed = true;
         Ok(())
     }
 
@@ -115,7 +150,7 @@ impl Writing<'_> {
         }
         let mut bytes = Vec::new();
         leveled(&mut bytes, |out| bits::run(rows, 0, out));
-        self.page(bytes.len(), &bytes, rows, Coding::Plain)?;
+        self.page(bytes.len(), &bytes, rows, Coding::Plain);
         Ok((Coding::Plain, statistics(self.column.kind, &Cells::Longs(Vec::new()), rows)))
     }
 
@@ -124,11 +159,12 @@ impl Writing<'_> {
         let mut packing = Packing::Bits;
         for (at, part) in list.chunks(rows).enumerate() {
             if at == 0 {
-                (packing, self.compressed, _) = self.best(sample(part))?;
+                let best = self.best(sample(part))?;
+                (packing, self.done.compressed) = (best.packing, best.compressed);
             }
             self.delta(part, packing);
             let mut plain = std::mem::take(self.buffer);
-            if self.compressed {
+            if self.done.compressed {
                 let mut packed = self.zstd.compress(&plain)?;
                 // Equal sizes say that a page is not compressed.
                 if packed.len() == plain.len() {
@@ -141,9 +177,9 @@ impl Writing<'_> {
                     plain = std::mem::take(self.buffer);
                     packed = self.zstd.compress(&plain)?;
                 }
-                self.page(plain.len(), &packed, part.len(), Coding::Delta)?;
+                self.page(plain.len(), &packed, part.len(), Coding::Delta);
             } else {
-                self.page(plain.len(), &plain, part.len(), Coding::Delta)?;
+                self.page(plain.len(), &plain, part.len(), Coding::Delta);
             }
             *self.buffer = plain;
         }
@@ -156,9 +192,13 @@ impl Writing<'_> {
         bits::delta(part, packing, self.buffer);
     }
 
-    /// How the first rows become smallest, whether compression is part of that
-    /// (it has to gain a twelfth), and its bytes then.
-    fn best(&mut self, part: &[i64]) -> std::io::Result<(Packing, bool, usize)> {
+    /// How the first rows become smallest, and whether compression is part of that:
+    /// it has to gain a twelfth.
+    fn best(&mut self, part: &[i64]) -> std::io::Result<Habit> {
+        if self.habit.left > 0 {
+            self.habit.left -= 1;
+            return Ok(*self.habit);
+        }
         let mut best = (Packing::Bits, false, usize::MAX);
         for packing in [Packing::Bits, Packing::Bytes, Packing::Level] {
             self.buffer.clear();
@@ -171,7 +211,10 @@ impl Writing<'_> {
                 best = (packing, true, size);
             }
         }
-        Ok(best)
+        let (packing, compressed, size) = best;
+        let rate = size as f64 / part.len().max(1) as f64;
+        *self.habit = Habit { packing, compressed, rate, left: KEPT };
+        Ok(*self.habit)
     }
 
     /// Values that come again and again: a dictionary where that is smaller than
@@ -198,14 +241,13 @@ impl Writing<'_> {
             return Ok(None);
         }
         self.dictionary(&cells)?;
-        self.page(plain, &packed, list.len(), Coding::Dictionary)?;
+        self.page(plain, &packed, list.len(), Coding::Dictionary);
         Ok(Some((Coding::Dictionary, statistics(self.column.kind, &cells, 0))))
     }
 
     /// Whole numbers that come again, one by one or in runs.
     fn repeated_longs(&mut self, list: &[i64]) -> std::io::Result<Coded> {
-        let first = sample(list);
-        let other = self.best(first)?.2 as f64 / first.len().max(1) as f64;
+        let other = self.best(sample(list))?.rate;
         let bits: Vec<u64> = list.iter().map(|value| *value as u64).collect();
         let cells = |values: Vec<u64>| {
             Cells::Longs(values.into_iter().map(|value| Some(value as i64)).collect())
@@ -226,7 +268,7 @@ impl Writing<'_> {
         if let Some(coded) = self.repeated(&bits, cells, SINGLE)? {
             return Ok(coded);
         }
-        self.compressed = true;
+        self.done.compressed = true;
         for part in list.chunks(PAGE * 8) {
             self.present(part.len());
             for byte in 0..4 {
@@ -234,7 +276,7 @@ impl Writing<'_> {
                     .extend(part.iter().map(|v| v.to_le_bytes().get(byte).copied().unwrap_or(0)));
             }
             let packed = self.zstd.compress(self.buffer)?;
-            self.page(self.buffer.len(), &packed, part.len(), Coding::Split)?;
+            self.page(self.buffer.len(), &packed, part.len(), Coding::Split);
         }
         Ok((Coding::Split, None))
     }
@@ -245,7 +287,7 @@ impl Writing<'_> {
         self.buffer.push(1);
         bits::run(rows, 0, self.buffer);
         let packed = self.zstd.compress(self.buffer)?;
-        self.page(self.buffer.len(), &packed, rows, Coding::Dictionary)?;
+        self.page(self.buffer.len(), &packed, rows, Coding::Dictionary);
         Ok((Coding::Dictionary, statistics(self.column.kind, cell, 0)))
     }
 
@@ -266,7 +308,7 @@ impl Writing<'_> {
         let whole = !places.contains(&NONE);
         self.dictionary(&cells)?;
         let shared = stream.page(!self.column.required, places, self.zstd)?;
-        self.page(shared.plain, &shared.packed, rows, Coding::Dictionary)?;
+        self.page(shared.plain, &shared.packed, rows, Coding::Dictionary);
         // How many are null is not counted.
         let statistics = if whole { statistics(self.column.kind, &cells, 0) } else { None };
         Ok((Coding::Dictionary, statistics))
@@ -279,9 +321,9 @@ impl Writing<'_> {
             leveled(self.buffer, |out| bits::levels(present.iter().copied(), out));
         }
         plain_values(self.column.kind, cells, false, self.buffer);
-        self.compressed = true;
+        self.done.compressed = true;
         let packed = self.zstd.compress(self.buffer)?;
-        self.page(self.buffer.len(), &packed, rows, Coding::Plain)?;
+        self.page(self.buffer.len(), &packed, rows, Coding::Plain);
         let nulls = present.iter().filter(|present| !**present).count();
         Ok((Coding::Plain, statistics(self.column.kind, cells, nulls)))
     }

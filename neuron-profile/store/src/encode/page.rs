@@ -3,8 +3,9 @@
 use super::bits::{varint, zigzag};
 
 /// How the values of a page are written, by their numbers in the format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Coding {
+    #[default]
     Plain = 0,
     Delta = 5,
     Dictionary = 8,

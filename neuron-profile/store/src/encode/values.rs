@@ -2,7 +2,7 @@
 //! share.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use parquet::data_type::ByteArray;
 use parquet::file::statistics::Statistics;
@@ -64,7 +64,7 @@ pub(super) struct Shared {
 #[derive(Debug)]
 pub struct Stream {
     slots: Vec<u32>,
-    pages: std::cell::RefCell<HashMap<Telling, Arc<Shared>>>,
+    pages: Mutex<HashMap<Telling, Arc<Mutex<Option<Arc<Shared>>>>>>,
 }
 
 /// Whether a column may be null, and the place of the value of each slot.
@@ -87,7 +87,16 @@ impl Stream {
         zstd: &mut zstd::bulk::Compressor<'static>,
     ) -> std::io::Result<Arc<Shared>> {
         let key = (optional, places);
-        if let Some(known) = self.pages.borrow().get(&key) {
+        let own = Arc::clone(
+            self.pages
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .entry(key.clone())
+                .or_default(),
+        );
+        // Who asks for the same bytes meanwhile waits for them here.
+        let mut own = own.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*own {
             return Ok(Arc::clone(known));
         }
         let places = &key.1;
@@ -108,7 +117,7 @@ impl Stream {
         }
         let packed = zstd.compress(&plain)?;
         let shared = Arc::new(Shared { plain: plain.len(), packed });
-        self.pages.borrow_mut().insert(key, Arc::clone(&shared));
+        *own = Some(Arc::clone(&shared));
         Ok(shared)
     }
 }

@@ -1,9 +1,9 @@
 //! Builds the levels of all series of a profile whose lanes and tables are
 //! written.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::io::{BufWriter, Write as _};
+use std::io::{BufWriter, Write};
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray as _;
@@ -38,17 +38,35 @@ pub(crate) fn build(profile: &Profile, peak: f64) -> Result<(), Error> {
     let mut out: Out = TileFile::new(BufWriter::with_capacity(1 << 18, file));
     let mut index = SeriesIndex { series: catalogue::series(profile, peak)? };
     let total = profile.manifest().total_ns;
-    let mut levels: Vec<Levels> = index
-        .series
-        .iter()
-        .map(|series| match shift(profile, series, total) {
-            Some(shift) => Levels::new(shift, total),
-            None => Levels::none(),
-        })
-        .collect();
-    tables(profile, &index.series, &mut levels, &mut out)?;
-    windows::lanes(profile, &index.series, &mut levels, &mut out)?;
-    for (series, mut levels) in index.series.iter_mut().zip(levels) {
+    let of = |tables: bool| -> Vec<Levels> {
+        let levels = index.series.iter().map(|series| {
+            let own = matches!(series.source, Source::Table { .. }) == tables;
+            match shift(profile, series, total).filter(|_| own) {
+                Some(shift) => Levels::new(shift, total),
+                None => Levels::none(),
+            }
+        });
+        levels.collect()
+    };
+    let (mut of_tables, mut of_lanes) = (of(true), of(false));
+    let pages = std::thread::scope(|scope| {
+        let series = &index.series;
+        // Their pages come behind those of lanes, so that a file is the same each time.
+        let reading = scope.spawn(|| {
+            let mut out = TileFile::new(Vec::new());
+            tables(profile, series, &mut of_tables, &mut out).map(|()| out.into_inner())
+        });
+        let done = windows::lanes(profile, series, &mut of_lanes, &mut out);
+        let pages = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        done.and(pages)
+    })?;
+    let begin = out.append(&pages).map_err(Error::io("write", &path))?;
+    for (series, (mut tables, lanes)) in
+        index.series.iter_mut().zip(of_tables.into_iter().zip(of_lanes))
+    {
+        tables.moved(begin);
+        let table = matches!(series.source, Source::Table { .. });
+        let mut levels = if table { tables } else { lanes };
         let done = levels.finish(total, &mut out).map_err(Error::io("write", &path))?;
         series.levels = done.into_iter().filter(|level| !level.pages.is_empty()).collect();
         (series.max, series.first) = (levels.max, levels.first.unwrap_or(NEVER));
@@ -100,13 +118,13 @@ fn shift(profile: &Profile, series: &Series, total: u64) -> Option<u32> {
 }
 
 /// Goes through each table once.
-fn tables(
+fn tables<W: Write>(
     profile: &Profile,
     all: &[Series],
     levels: &mut [Levels],
-    out: &mut Out,
+    out: &mut TileFile<W>,
 ) -> Result<(), Error> {
-    let mut by_table: HashMap<&str, Vec<(usize, &Series)>> = HashMap::new();
+    let mut by_table: BTreeMap<&str, Vec<(usize, &Series)>> = BTreeMap::new();
     for (at, series) in all.iter().enumerate().filter(|(_, series)| series.mean_of.is_none()) {
         if let Source::Table { table, .. } = &series.source {
             by_table.entry(table).or_default().push((at, series));
@@ -129,12 +147,12 @@ type Reals = Vec<Option<f64>>;
 type Target<'c> = (usize, &'c Reals, Option<&'c Reals>);
 
 /// Adds the rows of a batch to the series of their core and id.
-fn rows(
+fn rows<W: Write>(
     profile: &Profile,
     batch: &RecordBatch,
     all: &[(usize, &Series)],
     levels: &mut [Levels],
-    out: &mut Out,
+    out: &mut TileFile<W>,
 ) -> Result<(), Error> {
     let mut columns: HashMap<&str, Reals> = HashMap::new();
     for (_, series) in all {

@@ -137,6 +137,12 @@ impl Levels {
         Self { levels: (finest..=most).map(level).collect(), ..Self::none() }
     }
 
+    /// What was written begins at another byte.
+    pub(super) fn moved(&mut self, begin: u64) {
+        let pages = self.levels.iter_mut().flat_map(|level| &mut level.level.pages);
+        pages.for_each(|page| page.at += begin);
+    }
+
     /// From `time` on the value is another. Times must not fall.
     pub(super) fn push<W: Write>(
         &mut self,
