@@ -37,7 +37,7 @@ pub(crate) fn metadata(args: &[&str]) -> Result<serde_json::Value> {
     serde_json::from_str(&text).context("cargo metadata wrote no JSON")
 }
 
-/// Every feature but [`APART`], as cargo takes them.
+/// Every feature but `cluster`, as cargo takes them.
 pub(crate) const FEATURES: &str = "neuron-core/cli,neuron-core/imds,neuron-core/isa,neuron-core/neff,\
      neuron-core/ntff,neuron-core/sources,neuron-monitor/cloudwatch,neuron-monitor/k8s,\
      neuron-monitor/tls,neuron-profile/s3,profile-query/s3";

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::folder::Found;
 use super::stored::{Taken, device_name};
-use super::{Args, many, system};
+use super::{Args, Processed, many, system};
 use crate::export::stored::perfetto;
 use crate::output::Exit;
 use crate::profiles::Place;
@@ -47,7 +47,9 @@ fn write(args: &Args, id: &str, to: &Path, out: &mut dyn Write) -> anyhow::Resul
 }
 
 fn stored(args: &Args, (neff, trace): (&Path, &Path)) -> anyhow::Result<(String, Exit)> {
-    let done = many::run(args, &[(neff.to_owned(), trace.to_owned())])?;
+    let pair = (neff.to_owned(), trace.to_owned());
+    // The failure of one alone is an error here.
+    let done = many::run(args, &[pair], &mut Processed::default())?;
     let done = done.into_iter().flatten().next().context("nothing was stored")?;
     Ok((done.id, done.exit))
 }
