@@ -39,10 +39,9 @@ pub const fn unzigzag(value: u64) -> i64 {
 }
 
 /// How the differences of DELTA_BINARY_PACKED are packed. All are of the format.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packing {
     /// Each part in as few bits as it needs: the smallest without compression.
-    #[default]
     Bits,
     /// Each part in whole bytes, in which an entropy coder finds what is frequent.
     Bytes,

@@ -40,20 +40,14 @@ impl Coder {
     }
 }
 
-/// How the whole numbers of a column became smallest when it was looked at last:
-/// what one row group says is kept for those after it.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Habit {
+/// How the whole numbers of a column become smallest.
+#[derive(Debug, Clone, Copy)]
+struct Best {
     packing: Packing,
     compressed: bool,
     /// Bytes of a row.
     rate: f64,
-    /// How often it is taken before all ways are tried again.
-    left: u32,
 }
-
-/// See [`Habit`] (our choice: trying takes as long as four pages do).
-const KEPT: u32 = 32;
 
 /// A page: its byte in the column, its size, its rows.
 pub(super) type Page = (u64, u32, usize);
@@ -76,11 +70,10 @@ pub(super) fn encode(
     column: &Column,
     rows: usize,
     values: Values<'_>,
-    habit: &mut Habit,
     coder: &mut Coder,
 ) -> std::io::Result<Encoded> {
     let Coder { zstd, buffer } = coder;
-    let mut writing = Writing { column, habit, zstd, buffer, done: Encoded::default() };
+    let mut writing = Writing { column, best: None, zstd, buffer, done: Encoded::default() };
     let (coding, statistics) = writing.values(rows, values)?;
     Ok(Encoded { coding, statistics, ..writing.done })
 }
@@ -88,7 +81,8 @@ pub(super) fn encode(
 /// A column chunk being written.
 struct Writing<'w> {
     column: &'w Column,
-    habit: &'w mut Habit,
+    /// Of its first rows, where that is known already.
+    best: Option<Best>,
     zstd: &'w mut zstd::bulk::Compressor<'static>,
     buffer: &'w mut Vec<u8>,
     done: Encoded,
@@ -159,7 +153,10 @@ impl Writing<'_> {
         let mut packing = Packing::Bits;
         for (at, part) in list.chunks(rows).enumerate() {
             if at == 0 {
-                let best = self.best(sample(part))?;
+                let best = match self.best.take() {
+                    Some(known) => known,
+                    None => self.best(sample(part))?,
+                };
                 (packing, self.done.compressed) = (best.packing, best.compressed);
             }
             self.delta(part, packing);
@@ -194,11 +191,7 @@ impl Writing<'_> {
 
     /// How the first rows become smallest, and whether compression is part of that:
     /// it has to gain a twelfth.
-    fn best(&mut self, part: &[i64]) -> std::io::Result<Habit> {
-        if self.habit.left > 0 {
-            self.habit.left -= 1;
-            return Ok(*self.habit);
-        }
+    fn best(&mut self, part: &[i64]) -> std::io::Result<Best> {
         let mut best = (Packing::Bits, false, usize::MAX);
         for packing in [Packing::Bits, Packing::Bytes, Packing::Level] {
             self.buffer.clear();
@@ -213,8 +206,7 @@ impl Writing<'_> {
         }
         let (packing, compressed, size) = best;
         let rate = size as f64 / part.len().max(1) as f64;
-        *self.habit = Habit { packing, compressed, rate, left: KEPT };
-        Ok(*self.habit)
+        Ok(Best { packing, compressed, rate })
     }
 
     /// Values that come again and again: a dictionary where that is smaller than
@@ -247,12 +239,13 @@ impl Writing<'_> {
 
     /// Whole numbers that come again, one by one or in runs.
     fn repeated_longs(&mut self, list: &[i64]) -> std::io::Result<Coded> {
-        let other = self.best(sample(list))?.rate;
+        let best = self.best(sample(list))?;
+        self.best = Some(best);
         let bits: Vec<u64> = list.iter().map(|value| *value as u64).collect();
         let cells = |values: Vec<u64>| {
             Cells::Longs(values.into_iter().map(|value| Some(value as i64)).collect())
         };
-        match self.repeated(&bits, cells, other)? {
+        match self.repeated(&bits, cells, best.rate)? {
             Some(coded) => Ok(coded),
             None => self.longs(list, LONG_PAGE),
         }

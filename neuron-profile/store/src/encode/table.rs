@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, encode_arrow_schema};
@@ -17,7 +17,7 @@ use parquet::file::page_index::offset_index::OffsetIndexMetaData;
 use parquet::file::writer::TrackedWrite;
 use parquet::schema::types::SchemaDescPtr;
 
-use super::chunk::{self, Coder, Encoded, Habit};
+use super::chunk::{self, Coder, Encoded};
 use super::output::Out;
 use super::page::Coding;
 use super::values::Values;
@@ -65,8 +65,6 @@ pub struct TableWriter {
     arrow: String,
     groups: Vec<Group>,
     coders: [Coder; 2],
-    /// By column.
-    habits: Vec<Mutex<Habit>>,
 }
 
 impl std::fmt::Debug for TableWriter {
@@ -132,7 +130,6 @@ impl TableWriter {
             arrow,
             groups: Vec::new(),
             coders,
-            habits: table.columns.iter().map(|_| Mutex::default()).collect(),
         })
     }
 
@@ -186,18 +183,14 @@ impl TableWriter {
     /// The columns in their order, by two threads where they are long.
     fn encoded(&mut self, rows: usize, columns: &[Values<'_>]) -> io::Result<Vec<Encoded>> {
         let next = AtomicUsize::new(0);
-        let (table, habits) = (&self.table, &self.habits);
+        let table = &self.table;
         let work = |coder: &mut Coder| -> io::Result<Vec<(usize, Encoded)>> {
             let mut done = Vec::new();
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);
-                let (Some(column), Some(habit)) = (table.columns.get(place), habits.get(place))
-                else {
-                    return Ok(done);
-                };
-                let mut habit = habit.lock().unwrap_or_else(PoisonError::into_inner);
+                let Some(column) = table.columns.get(place) else { return Ok(done) };
                 let values = columns.get(place).copied().unwrap_or(Values::Null);
-                done.push((place, chunk::encode(column, rows, values, &mut habit, coder)?));
+                done.push((place, chunk::encode(column, rows, values, coder)?));
             }
         };
         let [first, second] = &mut self.coders;
