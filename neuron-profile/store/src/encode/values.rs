@@ -59,12 +59,15 @@ pub(super) struct Shared {
     pub(super) packed: Vec<u8>,
 }
 
+/// The bytes of a page, once they are made.
+type Page = Mutex<Option<Arc<Shared>>>;
+
 /// The slots of the rows of a row group. Columns that tell the same slots apart
 /// share their bytes.
 #[derive(Debug)]
 pub struct Stream {
     slots: Vec<u32>,
-    pages: Mutex<HashMap<Telling, Arc<Mutex<Option<Arc<Shared>>>>>>,
+    pages: Mutex<HashMap<Telling, Arc<Page>>>,
 }
 
 /// Whether a column may be null, and the place of the value of each slot.
