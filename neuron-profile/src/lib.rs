@@ -14,6 +14,7 @@ pub mod recommend;
 pub mod report;
 pub mod serve;
 pub mod sources;
+mod temporary;
 pub mod tensorboard;
 pub mod view;
 mod whole;

@@ -16,6 +16,7 @@ use crate::output::{self, Exit};
 use crate::profiles::Place;
 use crate::query::interrupt::Interrupt;
 use crate::report::bottlenecks::{figure, plain, side};
+use crate::temporary::Temporary;
 use crate::view;
 
 /// Findings that become a recommendation, at most (profiler.md §1.5: 2 to 3).
@@ -61,7 +62,7 @@ struct Stored {
 ///
 /// Files that cannot be read, and no such profile.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
-    let temporary = tempfile::tempdir()?;
+    let temporary = Temporary::create()?;
     let (profile, exit) = match (&args.profile, &args.neff_path, &args.session_file) {
         (Some(name), ..) => (Dataset::find(&args.place.store()?, name)?, Exit::Done),
         (None, Some(neff), Some(trace)) => ingested(neff, trace, temporary.path())?,
@@ -69,6 +70,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     };
     let stop = Stop::default();
     let interrupt = Interrupt::catch(&stop)?;
+    // From here on a signal stops the questions first, which have files of their own.
+    let temporary = temporary.released();
     let found = findings(&profile, Limits::default(), &stop);
     if found.is_err() && stop.is_stopped() {
         drop(temporary);

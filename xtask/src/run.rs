@@ -47,6 +47,12 @@ pub(crate) const FEATURES: &str = "neuron-core/cli,neuron-core/imds,neuron-core/
 #[cfg(test)]
 const APART: &str = "cluster";
 
+/// Whether cargo tells a program of its package by this variable.
+fn of_package(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    name.starts_with(b"CARGO_PKG_") || name.starts_with(b"CARGO_MANIFEST_")
+}
+
 /// All packages with [`FEATURES`]: builds, tests, lints and docs ask for the same
 /// ones, so that nothing large is built twice.
 pub(crate) const EVERYTHING: [&str; 3] = ["--workspace", "--features", FEATURES];
@@ -139,9 +145,11 @@ impl Run {
         let mut command = Command::new(&self.program);
         command.args(&self.args).envs(self.env.iter().map(|(n, v)| (n, v))).current_dir(root());
         if self.program == cargo() {
-            // It names our own package, and build scripts that look at it would run anew, and all
-            // that depends on them, whenever cargo is run by hand in between.
-            command.env_remove("CARGO_MANIFEST_DIR");
+            // They name our own package, and build scripts that look at them would run anew, and
+            // all that depends on them, whenever cargo is run by hand in between.
+            for name in std::env::vars_os().map(|(name, _)| name).filter(|name| of_package(name)) {
+                command.env_remove(name);
+            }
         }
         command
     }
@@ -238,13 +246,14 @@ mod tests {
 
     #[test]
     fn cargo_by_us_builds_what_cargo_by_hand_builds() {
-        let hidden = |run: Run| {
-            run.command()
-                .get_envs()
-                .any(|(name, value)| name == "CARGO_MANIFEST_DIR" && value.is_none())
+        let hidden = |run: Run, what: &str| {
+            run.command().get_envs().any(|(name, value)| name == what && value.is_none())
         };
-        assert!(hidden(Run::cargo("build")));
-        assert!(!hidden(Run::new("true")), "another xtask finds its root by it");
+        for name in ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_PKG_VERSION_MAJOR"] {
+            assert!(hidden(Run::cargo("build"), name), "{name}");
+        }
+        let root = "CARGO_MANIFEST_DIR";
+        assert!(!hidden(Run::new("true"), root), "another xtask finds its root by it");
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub(crate) mod ingest;
 mod many;
 mod pair;
 mod perfetto;
+mod processed;
 mod status;
 mod stored;
 mod system;
@@ -32,6 +33,7 @@ use crate::profiles::Place;
 use crate::serve::{Listen, serve};
 pub(crate) use files::{Trace, replace};
 use ignored::{Ignored, SystemFilter};
+use processed::{Processed, finish, one_bucket, store_pairs};
 
 /// Show profiles: store one and serve it, or write its tables or metrics; without files serve what is stored
 #[derive(Debug, Clone, clap::Args)]
@@ -197,29 +199,6 @@ pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     done
 }
 
-/// What became of the profiles.
-#[derive(Debug, Default)]
-struct Processed {
-    /// Those that are stored, and copied where that was asked for.
-    ids: Vec<String>,
-    /// Why others are not, each told already.
-    failures: Vec<String>,
-}
-
-impl Processed {
-    /// Takes note of a failure that takes no other profile with it.
-    fn fail(&mut self, name: &str, error: &anyhow::Error) {
-        let text = output::one_line(error);
-        // Most errors begin with the file that they are about.
-        if text.contains(name) {
-            neuron_core::cli::complain("view", &text);
-        } else {
-            output::tell(name, [text.clone()]);
-        }
-        self.failures.push(text);
-    }
-}
-
 /// Does it, and takes note of what was stored.
 fn shown(args: &Args, processed: &mut Processed, out: &mut dyn Write) -> anyhow::Result<Exit> {
     if args.terminology || args.show_profile_schema {
@@ -264,68 +243,6 @@ fn shown(args: &Args, processed: &mut Processed, out: &mut dyn Write) -> anyhow:
             write(args, &pairs, out)
         }
     }
-}
-
-/// Stores pairs of the command line.
-fn store_pairs(
-    args: &Args,
-    pairs: &[(PathBuf, PathBuf)],
-    processed: &mut Processed,
-    out: &mut dyn Write,
-) -> anyhow::Result<Exit> {
-    if args.display_name.is_some() && pairs.len() > 1 {
-        bail!("--display-name is of one profile; name several with neuron-profile tag");
-    }
-    one_bucket(args, pairs.len())?;
-    let mut exit = Exit::Done;
-    let mut ids = Vec::new();
-    for done in many::run(args, pairs, processed)?.into_iter().flatten() {
-        exit = worse(exit, done.exit);
-        ids.push(done.id);
-    }
-    Ok(worse(exit, finish(args, ids, processed, out)?))
-}
-
-/// A bucket has one profile: the second would take the place of the first.
-fn one_bucket(args: &Args, profiles: usize) -> anyhow::Result<()> {
-    if profiles > 1 && args.database.bucket().is_some() {
-        bail!(
-            "--db-bucket is of one profile, and there are {profiles}; left out, each gets a bucket of its id"
-        );
-    }
-    Ok(())
-}
-
-/// The first of two exits that is no plain success.
-fn worse(one: Exit, other: Exit) -> Exit {
-    if one == Exit::Done { other } else { one }
-}
-
-/// Copies profiles that are stored, tells or serves them.
-fn finish(
-    args: &Args,
-    ids: Vec<String>,
-    processed: &mut Processed,
-    out: &mut dyn Write,
-) -> anyhow::Result<Exit> {
-    let all = ids.len() + processed.failures.len();
-    for id in ids {
-        match args.copy(&id) {
-            Err(error) if all == 1 => return Err(error),
-            Err(error) => processed.fail(&id, &error),
-            Ok(()) => processed.ids.push(id),
-        }
-    }
-    let failed = processed.failures.len();
-    let told = format!("{failed} of {all} profiles could not be stored");
-    if processed.ids.is_empty() {
-        bail!(told);
-    }
-    if failed > 0 {
-        output::tell("view", [told]);
-    }
-    stored::ready(args, &processed.ids, out)?;
-    Ok(if failed > 0 { Exit::Partial } else { Exit::Done })
 }
 
 /// Writes the metrics of pairs: one object by their ids, or one after the other.

@@ -5,10 +5,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
-use signal_hook::low_level::emulate_default_handler;
-use tempfile::TempDir;
 
 use super::folder::Found;
 use super::stored::{Taken, device_name};
@@ -16,29 +12,13 @@ use super::{Args, Processed, many, system};
 use crate::export::stored::perfetto;
 use crate::output::Exit;
 use crate::profiles::Place;
+use crate::temporary::Temporary;
 
 /// The same command with a store of its own.
-fn apart(args: &Args) -> anyhow::Result<(TempDir, Args)> {
-    let dir = tempfile::tempdir().context("cannot make a directory for the time being")?;
-    remove_at_signal(dir.path().to_owned())?;
+fn apart(args: &Args) -> anyhow::Result<(Temporary, Args)> {
+    let dir = Temporary::create()?;
     let place = Place { data_path: Some(dir.path().to_owned()) };
     Ok((dir, Args { place, force: false, ..args.clone() }))
-}
-
-/// A signal ends the program as it would have, and the directory with it.
-fn remove_at_signal(dir: PathBuf) -> anyhow::Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot catch signals")?;
-    let wait = move || {
-        for signal in signals.forever() {
-            // Who writes there fails now, and shall not tell of it.
-            let _quiet = std::io::stderr().lock();
-            let gone = dir.with_extension("gone");
-            let _ = std::fs::rename(&dir, &gone).and_then(|()| std::fs::remove_dir_all(&gone));
-            let _ = emulate_default_handler(signal);
-        }
-    };
-    let thread = std::thread::Builder::new().name(String::from("signals"));
-    thread.spawn(wait).map(drop).context("cannot make threads")
 }
 
 fn write(args: &Args, id: &str, to: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
