@@ -198,7 +198,10 @@ try {
   }
   await settled(page);
   const pointed = await page.evaluate(hover, 200);
-  const tiles = await page.evaluate(() => document.querySelector(".tl").timeline.data.times);
+  const { tiles, fetches } = await page.evaluate(() => {
+    const { times, fetches } = document.querySelector(".tl").timeline.data;
+    return { tiles: times, fetches };
+  });
   const heap = await page.evaluate(() => performance.memory?.usedJSHeapSize ?? null);
   process.stdout.write(
     `${JSON.stringify({
@@ -218,6 +221,7 @@ try {
         p95_ms: round(quantile(pointed.known, 0.95)),
       },
       tiles: { count: tiles.length, p50_ms: round(quantile(tiles, 0.5)), p95_ms: round(quantile(tiles, 0.95)) },
+      fetches: { count: fetches.length, p50_ms: round(quantile(fetches, 0.5)), p95_ms: round(quantile(fetches, 0.95)) },
       memory: { renderer_bytes: await memory(browser), heap_bytes: heap },
       weight: await weight(),
       errors: trouble,

@@ -5,6 +5,7 @@ import type { Lane } from "../api/types";
 import { type Search, loadFaults, loadLanes, loadLayers, loadMatches, loadSeries } from "./fetch";
 import type { Window } from "./geometry";
 import { type Stacked, stack } from "./overlap";
+import { fetches } from "./tile-asker";
 import { type Piece, TileCache } from "./tile-cache";
 import type { Fault, LaneTile, LayerTile, MatchTile, SeriesTile } from "./tile-data";
 import { TileLoader } from "./tile-loader";
@@ -38,8 +39,10 @@ interface Options {
 }
 
 export class TimelineData {
-  /** Milliseconds that tiles took, for measurements. */
+  /** Milliseconds until tiles were there for the page, for measurements. */
   readonly times: number[] = [];
+  /** Those of them until the answer was there. */
+  readonly fetches: readonly number[] = fetches;
   private readonly laneLoader: TileLoader<LaneTile>;
   private readonly seriesLoader: TileLoader<SeriesTile>;
   private readonly matchLoader: TileLoader<MatchTile>;

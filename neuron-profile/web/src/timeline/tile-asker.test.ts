@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ApiError, answerWith, useServer } from "../api/client";
-import { askIn, askPart } from "./tile-asker";
+import { askIn, askPart, fetches } from "./tile-asker";
 import type { Ask, Part } from "./tile-parts";
 import type { FromWorker, ToWorker } from "./tile-worker";
 
@@ -47,8 +47,9 @@ describe("a worker that asks for tiles", () => {
     const done = start();
     expect(worker.heard).toEqual([{ root: "http://host/api/v1" }, { ask, at: worker.at }]);
     const part: Part = { lanes: { start: 0, columnNs: 1, columns: 512, lanes: [], events: [] } };
-    worker.say({ at: worker.at, part });
+    worker.say({ at: worker.at, part, took: 7 });
     expect(await done).toBe(part);
+    expect(fetches.at(-1)).toBe(7);
   });
 
   it("is told what nobody waits for, and what it says of that is not heard", async () => {

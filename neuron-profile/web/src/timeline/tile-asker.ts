@@ -3,7 +3,7 @@
 
 import { ApiError, tell } from "../api/client";
 import { ROOT } from "../api/root";
-import { type Ask, type Part, part } from "./tile-parts";
+import { type Ask, type Part, type Timed, part } from "./tile-parts";
 import type { FromWorker, ToWorker } from "./tile-worker";
 
 interface Waiting {
@@ -13,18 +13,30 @@ interface Waiting {
   failed(error: unknown): void;
 }
 
+/** Milliseconds that answers took, without what the page was busy with when they came: for measurements. */
+export const fetches: number[] = [];
+
+/** How many are kept. */
+const FETCHES = 1000;
+
 let worker: Worker | null = null;
 let last = 0;
 const waiting = new Map<number, Waiting>();
 
 const post = (message: ToWorker) => worker?.postMessage(message);
 
+function noted({ part, took }: Timed): Part {
+  if (fetches.length >= FETCHES) fetches.splice(0, FETCHES / 2);
+  fetches.push(took);
+  return part;
+}
+
 function hear(message: FromWorker): void {
   if ("away" in message) return tell(message.away);
   const one = waiting.get(message.at);
   if (!one) return;
   waiting.delete(message.at);
-  if ("part" in message) one.done(message.part);
+  if ("part" in message) one.done(noted(message));
   else one.failed(message.status === null ? new Error(message.failed) : new ApiError(message.status, message.failed));
 }
 
@@ -33,7 +45,7 @@ function without(): void {
   worker = null;
   const all = [...waiting.values()];
   waiting.clear();
-  for (const one of all) part(one.ask, one.signal).then(one.done, one.failed);
+  for (const one of all) part(one.ask, one.signal).then(noted).then(one.done, one.failed);
 }
 
 /** From now on `made` asks for tiles; `root` is what paths of the interface begin with there. */
@@ -46,7 +58,7 @@ export function askIn(made: Worker, root = new URL(ROOT, document.baseURI).href)
 
 /** Asks for a part of a tile. */
 export function askPart(ask: Ask, signal: AbortSignal): Promise<Part> {
-  if (!worker) return part(ask, signal);
+  if (!worker) return part(ask, signal).then(noted);
   last += 1;
   const at = last;
   return new Promise((done, failed) => {

@@ -19,8 +19,20 @@ export type Ask = Range & ({ readonly lanes: readonly number[] } | { readonly se
 /** Of lanes the columns, with the events where they are few. */
 export type Part = { readonly lanes: Viewport } | { readonly series: SeriesView };
 
-/** Asks the server. */
-export async function part({ id, from, to, width, ...of }: Ask, signal: AbortSignal): Promise<Part> {
+/** A part, and the milliseconds from its question until it was there, decoded. */
+export interface Timed {
+  readonly part: Part;
+  readonly took: number;
+}
+
+/** Asks the server, and measures. */
+export async function part(ask: Ask, signal: AbortSignal): Promise<Timed> {
+  const begun = performance.now();
+  const asked = await answer(ask, signal);
+  return { part: asked, took: performance.now() - begun };
+}
+
+async function answer({ id, from, to, width, ...of }: Ask, signal: AbortSignal): Promise<Part> {
   if ("series" in of) return { series: await getSeries(id, of.series, { from, to, width }, signal) };
   return { lanes: await getViewport(id, { from, to, width, lanes: of.lanes, events: FEW_EVENTS }, signal) };
 }

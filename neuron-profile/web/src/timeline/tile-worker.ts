@@ -2,14 +2,14 @@
 // of its steps.
 
 import { ApiError, answerWith, useServer } from "../api/client";
-import { type Ask, type Part, part } from "./tile-parts";
+import { type Ask, type Part, type Timed, part } from "./tile-parts";
 
 /** From the page: where the interface is, first of all; what is asked; what nobody waits for any more. */
 export type ToWorker = { readonly root: string } | { readonly ask: Ask; readonly at: number } | { readonly stop: number };
 
 /** To the page: an answer, or why there is none; whether the server is away. */
 export type FromWorker =
-  | { readonly at: number; readonly part: Part }
+  | ({ readonly at: number } & Timed)
   | { readonly at: number; readonly failed: string; readonly status: number | null }
   | { readonly away: boolean };
 
@@ -33,7 +33,7 @@ async function answer(at: number, ask: Ask): Promise<void> {
   running.set(at, stop);
   try {
     const asked = await part(ask, stop.signal);
-    page.postMessage({ at, part: asked }, memory(asked));
+    page.postMessage({ at, ...asked }, memory(asked.part));
   } catch (error) {
     const status = error instanceof ApiError ? error.status : null;
     page.postMessage({ at, failed: error instanceof Error ? error.message : String(error), status });
