@@ -346,3 +346,129 @@ fn a_profile_without_rows() {
     said(data, &["report", "compare", id, &full]);
     said(data, &["report", "compare", &full, id]);
 }
+
+fn word(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+/// Calls, turns of loops and lines of the kernel's own document, read here by
+/// another way: name, line, functions and loops from the innermost outwards.
+fn walked(item: &Value, functions: &[String], loops: &[String], out: &mut BTreeMap<String, Value>) {
+    let (kind, body) = item.as_object().unwrap().iter().next().unwrap();
+    let (mut functions, mut loops) = (functions.to_vec(), loops.to_vec());
+    match kind.as_str() {
+        "func" => functions.insert(0, word(&body["name"])),
+        "iter" => loops.insert(0, format!("{}={}", word(&body["var"]), word(&body["val"]))),
+        _ => {
+            let line = body["line"].as_u64().filter(|line| *line != 0);
+            let row = json!({ "line": line, "functions": functions, "loops": loops });
+            out.insert(word(&body["name"]), row);
+        }
+    }
+    for child in body["children"].as_array().into_iter().flatten() {
+        walked(child, &functions, &loops, out);
+    }
+}
+
+#[test]
+fn call_stacks_are_those_of_the_neff() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path();
+    for (capture, member, penguin) in [
+        ("moe-dge", "nki_moe_v6bkakepajm.klir.debuginfo.json", 8),
+        ("attn-tkg", "qwen3_attn_tkg_fuseddip9buym.klir.debuginfo.json", 14),
+    ] {
+        store(data, capture, &[]);
+        let ask = |sql: &str| rows(data, &[capture], sql);
+        let neff = fixture(&format!("{capture}.neff")).display().to_string();
+        let document: Value =
+            serde_json::from_str(&said(data, &["neff", "cat", &neff, member])).unwrap();
+        let mut expected = BTreeMap::new();
+        for item in document[0]["info"].as_array().unwrap() {
+            walked(item, &[], &[], &mut expected);
+        }
+        let by_id = |list: Vec<Value>, id: &str| -> BTreeMap<u64, Value> {
+            list.into_iter().map(|row| (row[id].as_u64().unwrap(), row)).collect()
+        };
+        let frames = by_id(ask("SELECT * FROM KernelStackFrames"), "stack_frame_id");
+        let turns = by_id(ask("SELECT * FROM KernelIterationVariables"), "iteration_variable_id");
+        let up = |list: &BTreeMap<u64, Value>,
+                  from: &Value,
+                  parent: &str,
+                  told: &dyn Fn(&Value) -> String| {
+            let mut out = Vec::new();
+            let mut next = from.as_u64();
+            while let Some(row) = next.map(|id| &list[&id]) {
+                out.push(told(row));
+                next = row[parent].as_u64();
+            }
+            out
+        };
+        let instructions = ask("SELECT * FROM KernelInstructions");
+        assert_eq!(instructions.len(), expected.len());
+        for row in &instructions {
+            let name = word(&row["kernel_instruction_name"]);
+            let (stem, parent) = name.split_once(':').unwrap();
+            assert_eq!(parent, penguin.to_string());
+            let functions = up(&frames, &row["stack_frame_id"], "parent_stack_frame_id", &|row| {
+                word(&row["fully_qualified_function_name"])
+            });
+            let loops = up(
+                &turns,
+                &row["iteration_variables_id"],
+                "parent_iteration_variable_id",
+                &|row| format!("{}={}", word(&row["variable_name"]), row["variable_value"]),
+            );
+            let depth = |name: &str| row[name].as_u64().unwrap_or(0);
+            assert_eq!(depth("stack_frame_depth"), functions.len() as u64);
+            assert_eq!(depth("iteration_variable_depth"), loops.len() as u64);
+            let ours =
+                json!({ "line": row["line_number"], "functions": functions, "loops": loops });
+            assert_eq!(ours, expected[stem], "{name}");
+        }
+        // Instructions have their line by another way too: the backend's attributes.
+        let sides = ask("SELECT count(*) AS n, sum(CASE WHEN nki_source_location = \
+             concat(file_path, ':', line_number) THEN 1 ELSE 0 END) AS same \
+             FROM Instruction JOIN KernelInstructions USING (kernel_instruction_name) \
+             WHERE nki_source_location IS NOT NULL");
+        let (both, same) = (sides[0]["n"].as_u64().unwrap(), sides[0]["same"].as_u64().unwrap());
+        assert!(both > 1000 && same == both, "{capture}: {same} of {both}");
+    }
+    // The framework's: the operator's record names file and line of the innermost frame itself.
+    let sql = "SELECT s.id, s.parent_frame_id AS parent, f.name AS file, n.name AS function, l.line_number AS line \
+               FROM StackFrame s JOIN StackFrameFileLocation l ON s.file_location_id = CAST(l.id AS INT) \
+               JOIN StackFrameFileName f ON l.file_name_id = CAST(f.id AS INT) \
+               JOIN StackFrameFunctionName n ON l.function_name_id = CAST(n.id AS INT)";
+    let frames: BTreeMap<String, Value> =
+        rows(data, &["moe-dge"], sql).into_iter().map(|row| (word(&row["id"]), row)).collect();
+    let named = rows(
+        data,
+        &["moe-dge"],
+        "SELECT DISTINCT stack_frame_ids AS ids FROM Instruction WHERE stack_frame_ids IS NOT NULL",
+    );
+    assert_eq!(named, [json!({ "ids": "11" })]);
+    let mut stack = Vec::new();
+    let mut next = String::from("11");
+    while let Some(row) = frames.get(&next) {
+        let file = word(&row["file"]);
+        stack.push(format!(
+            "{}:{} {}",
+            file.rsplit('/').next().unwrap(),
+            row["line"],
+            word(&row["function"])
+        ));
+        next = word(&row["parent"]);
+    }
+    assert_eq!(
+        stack,
+        [
+            "xla_op_registry.py:44 __call__",
+            "_torch_xla.py:166 __call__",
+            "compile.py:151 __call__",
+            "v6b_1_coalesce_down_dma.py:416 test_nki_moe_v6b_qwen3_t1",
+            "v6b_1_coalesce_down_dma.py:446 test_nki_moe_v6b",
+            "v6b_1_coalesce_down_dma.py:469 <module>",
+        ]
+    );
+    assert_eq!(next, "0");
+}

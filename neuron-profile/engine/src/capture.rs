@@ -7,7 +7,7 @@
 
 use neuron_core::engine::Engine;
 use neuron_core::instance::Arch;
-use neuron_core::neff::{Model, Neff, Report};
+use neuron_core::neff::{Model, Neff, Report, StackFrames};
 use neuron_core::ntff::error::Findings;
 use neuron_core::ntff::messages::{NtffInfo, VersionInfo};
 use neuron_core::ntff::window::Windows;
@@ -17,7 +17,9 @@ use neuron_core::ntff::{
 
 use crate::chip::{self, Chip};
 use crate::cores::Core;
+use crate::debug;
 use crate::error::Error;
+use crate::kernels::Kernels;
 use crate::source::{FromStart, ReadAt};
 use crate::stream::Stream;
 use crate::tensors::{self, TensorBytes, TensorInfo};
@@ -70,6 +72,10 @@ pub struct Capture<'s, S: ?Sized> {
     pub hlo_macs: Option<u64>,
     /// The NEFF has the metrics of its compiler.
     pub has_compiler_metrics: bool,
+    /// Call stacks of its kernels.
+    pub kernels: Kernels,
+    /// Call stacks of the framework.
+    pub frames: StackFrames,
 }
 
 impl<'s, S: ReadAt + ?Sized> Capture<'s, S> {
@@ -117,6 +123,8 @@ impl<'s, S: ReadAt + ?Sized> Capture<'s, S> {
             tensors,
             hlo_macs: tensors::hlo_mac_count(neff),
             has_compiler_metrics: model.metrics.is_some(),
+            kernels: Kernels::read(neff),
+            frames: debug::call_stacks(neff),
             info,
         };
         let info = capture.info.clone();
@@ -136,7 +144,7 @@ impl<'s, S: ReadAt + ?Sized> Capture<'s, S> {
                 }
             }
             let subgraph = model.subgraphs.iter().find(|subgraph| subgraph.name == core.name);
-            core.join(graph, neff, subgraph, report)?;
+            core.join(graph, neff, subgraph, &capture.kernels, report)?;
             capture.cores.push(core);
         }
         if capture.cores.is_empty() {

@@ -16,6 +16,7 @@ use neuron_core::ntff::messages::{DmaQueueType, SubgraphInfo};
 use neuron_core::ntff::program::PatchMap;
 
 use crate::debug::{Origin, Origins};
+use crate::kernels::Kernels;
 use crate::operand::{self, OnChip};
 use crate::program::{Program, Slot};
 
@@ -241,6 +242,7 @@ impl Core {
         graph: &SubgraphInfo,
         neff: &Neff<'_>,
         subgraph: Option<&Subgraph>,
+        kernels: &Kernels,
         report: &mut Report,
     ) -> Result<(), Problem> {
         for patch in &graph.patch_info {
@@ -284,7 +286,7 @@ impl Core {
                 let place = match known.get(&id) {
                     Some(place) => *place,
                     None => {
-                        let Some(origin) = origins.origin(id) else { continue };
+                        let Some(origin) = origins.origin(id, kernels) else { continue };
                         self.origins.push(origin);
                         known.insert(id, self.origins.len() - 1);
                         self.origins.len() - 1

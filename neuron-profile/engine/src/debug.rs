@@ -9,7 +9,14 @@
 use std::collections::HashMap;
 
 use neuron_core::engine::Engine;
-use neuron_core::neff::{DebugLayer, DebugRecord, Neff, Problem, Report, Subgraph, SubgraphDebug};
+use neuron_core::neff::{
+    DebugLayer, DebugRecord, Neff, Problem, Report, StackFrames, Subgraph, SubgraphDebug,
+};
+
+use crate::kernels::Kernels;
+
+/// Most call stacks of one instruction (our choice).
+const MOST_FRAMES: usize = 16;
 
 /// Layer name of an instruction that the compiler made and no framework
 /// operator owns.
@@ -107,15 +114,45 @@ pub struct Origin {
     pub layer: String,
     /// `file:line`, empty for none.
     pub source: String,
+    /// Name among the instructions of kernels, empty for none.
+    pub kernel: String,
+    /// Framework call stacks that it was made in, the innermost frame of each:
+    /// ids in [`crate::Capture::frames`].
+    pub frames: Vec<u64>,
     /// Backend ids that it takes data from or waits for.
     pub predecessors: Vec<(u64, Dependence)>,
+}
+
+impl Origin {
+    /// [`Origin::frames`] as text, with commas (our choice).
+    pub fn frame_ids(&self) -> String {
+        self.frames.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+    }
 }
 
 /// The origins of one subgraph, by backend id.
 #[derive(Debug, Default)]
 pub(crate) struct Origins {
     debug: SubgraphDebug,
-    upper: [HashMap<u64, (String, u64)>; 3],
+    upper: [Upper; 3],
+}
+
+/// A layer above the backend, by id.
+type Upper = HashMap<u64, Above>;
+
+/// A record of it.
+#[derive(Debug, Clone, Default)]
+struct Above {
+    name: String,
+    /// Ids in the layer above; the first stands for the names of all.
+    parents: Vec<u64>,
+    frame: u64,
+}
+
+impl Above {
+    fn parent(&self) -> u64 {
+        self.parents.first().copied().unwrap_or(0)
+    }
 }
 
 impl Origins {
@@ -135,26 +172,50 @@ impl Origins {
     }
 
     /// The instruction of a backend id.
-    pub(crate) fn origin(&self, id: u64) -> Option<Origin> {
+    pub(crate) fn origin(&self, id: u64, kernels: &Kernels) -> Option<Origin> {
         let (layer, record) = self.debug.by_id(id)?;
         let [penguin, hlo, framework] = &self.upper;
         let penguin_id = record.parents.first().copied().unwrap_or(0);
-        let hlo_id = penguin.get(&penguin_id).map_or(0, |(_, parent)| *parent);
-        let (hlo_name, layer_id) = hlo.get(&hlo_id).cloned().unwrap_or_default();
-        let path = framework.get(&layer_id).map(|(name, _)| name.clone());
+        let hlo_id = penguin.get(&penguin_id).map_or(0, Above::parent);
+        let operator = hlo.get(&hlo_id).cloned().unwrap_or_default();
+        let path = framework.get(&operator.parent()).map(|above| above.name.clone());
         let source = layer.source(record);
         Some(Origin {
             bir_id: record.id,
             name: record.name.clone(),
             purpose: Purpose::from_number(record.kind),
             penguin_id,
-            hlo_name,
+            kernel: kernels.name(&record.name, penguin_id).unwrap_or_default(),
+            frames: frames(record, penguin, hlo),
+            hlo_name: operator.name,
             hlo_id,
             layer: path.unwrap_or_else(|| UNKNOWN_LAYER.to_owned()),
             source: source.map(|s| format!("{}:{}", s.file, s.line)).unwrap_or_default(),
             predecessors: predecessors(record),
         })
     }
+}
+
+/// Call stacks of a record, of what it was made for and of the operators of
+/// that, each once: those that were fused have one each.
+fn frames(record: &DebugRecord, penguin: &Upper, hlo: &Upper) -> Vec<u64> {
+    let made_for = record.parents.iter().filter_map(|id| penguin.get(id));
+    let operators = made_for.clone().flat_map(|above| &above.parents);
+    let of = made_for.chain(operators.filter_map(|id| hlo.get(id))).map(|above| above.frame);
+    let mut out = Vec::new();
+    for frame in std::iter::once(record.frame).chain(of) {
+        if frame != 0 && !out.contains(&frame) && out.len() < MOST_FRAMES {
+            out.push(frame);
+        }
+    }
+    out
+}
+
+/// Framework call stacks of a NEFF; none where the member does not parse.
+pub(crate) fn call_stacks(neff: &Neff<'_>) -> StackFrames {
+    parsed(neff, "debug_info/debug_info_stack_frame_index.dbg")
+        .and_then(|layer| layer.frames)
+        .unwrap_or_default()
 }
 
 /// What it takes data from, then what else it waits for, each once.
@@ -181,23 +242,25 @@ pub fn id_text(id: u64) -> String {
 /// Name and first parent of each record of a layer that all engines share. The
 /// member ends with the number of the subgraph: `.dbg_sg000000`. One that does
 /// not parse is left out; the reading of the NEFF has told it.
-fn layer(neff: &Neff<'_>, subgraph: &Subgraph, name: &str) -> HashMap<u64, (String, u64)> {
+fn layer(neff: &Neff<'_>, subgraph: &Subgraph, name: &str) -> Upper {
     let digits = subgraph.name.trim_start_matches("sg");
     let start = format!("debug_info/debug_info_{name}.dbg");
     let own = format!("{start}_sg{digits}");
-    let member =
-        |wanted: &str| neff.members().iter().find(|member| member.name().starts_with(wanted));
     let mut out = HashMap::new();
-    let Some(member) = member(&own).or_else(|| member(&start)) else { return out };
-    let limit = neff.options.limits.debug;
-    if member.size() > limit {
-        return out;
-    }
-    let Ok(body) = neff.archive.body(member) else { return out };
-    let Ok(layer) = DebugLayer::parse(member.name(), &body) else { return out };
-    for record in layer.records {
-        let parent = record.parents.first().copied().unwrap_or(0);
-        out.entry(record.id).or_insert((record.name, parent));
+    let layer = parsed(neff, &own).or_else(|| parsed(neff, &start));
+    for record in layer.into_iter().flat_map(|layer| layer.records) {
+        let above = Above { name: record.name, parents: record.parents, frame: record.frame };
+        out.entry(record.id).or_insert(above);
     }
     out
+}
+
+/// The layer of the first member whose name begins so.
+fn parsed(neff: &Neff<'_>, start: &str) -> Option<DebugLayer> {
+    let member = neff.members().iter().find(|member| member.name().starts_with(start))?;
+    if member.size() > neff.options.limits.debug {
+        return None;
+    }
+    let body = neff.archive.body(member).ok()?;
+    DebugLayer::parse(member.name(), &body).ok()
 }

@@ -27,6 +27,7 @@ pub mod cores;
 pub mod debug;
 pub mod error;
 mod instructions;
+pub mod kernels;
 pub mod layer;
 pub mod operand;
 mod packets;

@@ -6,5 +6,6 @@ pub mod flows;
 pub mod layers;
 pub mod region;
 pub mod search;
+pub mod stacks;
 pub mod system;
 pub mod tree;

@@ -161,6 +161,26 @@ describe.each(VIEWPORTS)("%s from %d to %d", (name, from, end) => {
     for (const field of ["start_ts", "end_ts"]) expect(shown[field]).toBe(`${Number(row![field]).toLocaleString("en-US")} ns`);
     expect([shown.opcode, shown.engine]).toEqual([row!.opcode, row!.engine]);
     expect(shown.pc).toBe(String(row!.pc));
+    // Who called it: functions and turns of loops, each up to the outermost.
+    await details.getByRole("tab", { name: "Call stack" }).click();
+    const [made] = query(name, `SELECT * FROM KernelInstructions WHERE kernel_instruction_name = '${row!.kernel_instruction_name}'`);
+    const upwards = (first: unknown, table: string, id: string, parent: string, text: (row: Fields) => string) => {
+      const all = new Map(query(name, `SELECT * FROM ${table}`).map((each) => [each[id], each]));
+      const out: string[] = [];
+      for (let at = all.get(first as number); at; at = all.get(at[parent] ?? null)) out.push(text(at));
+      return out;
+    };
+    const functions = upwards(made!.stack_frame_id, "KernelStackFrames", "stack_frame_id", "parent_stack_frame_id", (each) => String(each.fully_qualified_function_name));
+    const loops = upwards(made!.iteration_variables_id, "KernelIterationVariables", "iteration_variable_id", "parent_iteration_variable_id", (each) => `${each.variable_name} = ${each.variable_value}`);
+    const kernel = details.getByRole("region", { name: "Call stack of the kernel" });
+    expect(await kernel.locator("li > span.mono").allTextContents()).toEqual([...functions, ...loops]);
+    const place = String(row!.nki_source_location);
+    expect(await kernel.locator("li button").first().getAttribute("title")).toBe(place);
+    expect([functions.length, loops.length].every((count) => count > 0)).toBe(true);
+    if (name === "moe-dge") {
+      const calls = await details.getByRole("region", { name: "Call stack of the framework" }).locator("li > span.mono").allTextContents();
+      expect([calls[0], calls.at(-1)]).toEqual(["__call__", "<module>"]);
+    }
     await viewer.add("Dependency Chain");
     await viewer.widget("Dependency Chain").locator(".grid-row").first().waitFor();
     const [last] = (await table(viewer, "Dependency Chain")).slice(-1);

@@ -1,12 +1,41 @@
 //! `<kernel>.klir.debuginfo.json`: source lines of a kernel's instructions
-//! (sheet section 8). A tree of functions, loops and instructions; read into a
-//! list with the innermost file of each instruction.
+//! (sheet section 8). A tree of functions, loops and instructions; read into
+//! lists, in which functions that are entered from the same one are one.
 
 use super::json;
 use crate::neff::problem::{Problem, Report};
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::sync::Arc;
+
+/// A function that is under way. The document has no place of the call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct KernelFrame {
+    /// Place of the one that it was entered from, in [`KernelLines::frames`].
+    pub parent: Option<usize>,
+    /// Name with its modules.
+    pub function: Arc<str>,
+    /// Source file.
+    pub file: Option<Arc<str>>,
+    /// Line where it begins, 0 for none.
+    pub line: u64,
+}
+
+/// One turn of a loop that the compiler took apart.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct KernelIteration {
+    /// Place of the turn around it, in [`KernelLines::iterations`].
+    pub parent: Option<usize>,
+    /// Place of its function, in [`KernelLines::frames`].
+    pub frame: Option<usize>,
+    /// Loop variable.
+    pub variable: Arc<str>,
+    /// Its value, where that is a whole number.
+    pub value: Option<i64>,
+    /// Line of the loop, 0 for none.
+    pub line: u64,
+}
 
 /// The source line of an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,18 +44,22 @@ pub struct KernelLine {
     pub instruction: String,
     /// Source line; 0 for what no line stands for.
     pub line: u64,
-    /// Innermost function.
-    pub function: Option<Arc<str>>,
-    /// Source file of that function.
-    pub file: Option<Arc<str>>,
+    /// Place of the innermost function, in [`KernelLines::frames`].
+    pub frame: Option<usize>,
+    /// Place of the innermost turn, in [`KernelLines::iterations`].
+    pub iteration: Option<usize>,
 }
 
 /// The lines of one kernel on one core.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KernelLines {
     /// `lnc` of the document.
     pub lnc: u64,
-    /// In program order; file and function are shared between lines.
+    /// Functions; each comes after the one that it was entered from.
+    pub frames: Vec<KernelFrame>,
+    /// Turns of loops; each comes after the one around it.
+    pub iterations: Vec<KernelIteration>,
+    /// In program order.
     pub lines: Vec<KernelLine>,
 }
 
@@ -47,8 +80,7 @@ enum Item {
 #[derive(Deserialize)]
 struct Func {
     name: String,
-    #[serde(rename = "line")]
-    _line: Option<u64>,
+    line: Option<u64>,
     file: Option<String>,
     #[serde(default)]
     children: Vec<Item>,
@@ -56,12 +88,9 @@ struct Func {
 
 #[derive(Deserialize)]
 struct Iter {
-    #[serde(rename = "var")]
-    _var: Option<Value>,
-    #[serde(rename = "val")]
-    _val: Option<Value>,
-    #[serde(rename = "line")]
-    _line: Option<u64>,
+    var: Option<Value>,
+    val: Option<Value>,
+    line: Option<u64>,
     #[serde(default)]
     children: Vec<Item>,
 }
@@ -70,6 +99,27 @@ struct Iter {
 struct Inst {
     name: String,
     line: u64,
+}
+
+/// A text as it is, anything else as JSON.
+fn text(value: Option<Value>) -> String {
+    match value {
+        Some(Value::String(text)) => text,
+        Some(value) => value.to_string(),
+        None => String::new(),
+    }
+}
+
+/// Adds `item` where it is new; its place.
+fn place<T: Clone + Eq + std::hash::Hash>(
+    list: &mut Vec<T>,
+    known: &mut HashMap<T, usize>,
+    item: T,
+) -> usize {
+    *known.entry(item).or_insert_with_key(|item| {
+        list.push(item.clone());
+        list.len() - 1
+    })
 }
 
 impl KernelLines {
@@ -85,32 +135,119 @@ impl KernelLines {
         Ok(cores.map(|cores| cores.into_iter().map(Self::of).collect()))
     }
 
+    /// Source file of an instruction's innermost function.
+    pub fn file(&self, line: &KernelLine) -> Option<&str> {
+        self.frames.get(line.frame?)?.file.as_deref()
+    }
+
     fn of(core: Core) -> Self {
-        let mut lines = Vec::new();
+        let mut out = Self { lnc: core.lnc, ..Self::default() };
+        let (mut frames, mut iterations) = (HashMap::new(), HashMap::new());
         // The nesting is bounded by the JSON reader; the walk uses no recursion
         // all the same, to stay independent of it.
-        let mut open = vec![(core.info.into_iter(), None::<Arc<str>>, None::<Arc<str>>)];
-        while let Some((items, function, file)) = open.last_mut() {
+        let mut open = vec![(core.info.into_iter(), None, None)];
+        while let Some((items, frame, iteration)) = open.last_mut() {
+            let (frame, iteration) = (*frame, *iteration);
             match items.next() {
                 None => {
                     open.pop();
                 }
-                Some(Item::Inst(inst)) => lines.push(KernelLine {
-                    instruction: inst.name,
-                    line: inst.line,
-                    function: function.clone(),
-                    file: file.clone(),
-                }),
-                Some(Item::Iter(iter)) => {
-                    let level = (iter.children.into_iter(), function.clone(), file.clone());
-                    open.push(level);
+                Some(Item::Inst(Inst { name: instruction, line })) => {
+                    out.lines.push(KernelLine { instruction, line, frame, iteration });
+                }
+                Some(Item::Iter(turn)) => {
+                    let own = KernelIteration {
+                        parent: iteration,
+                        frame,
+                        variable: text(turn.var).into(),
+                        value: text(turn.val).parse().ok(),
+                        line: turn.line.unwrap_or(0),
+                    };
+                    let at = place(&mut out.iterations, &mut iterations, own);
+                    open.push((turn.children.into_iter(), frame, Some(at)));
                 }
                 Some(Item::Func(func)) => {
-                    let file = func.file.map(Arc::from).or_else(|| file.clone());
-                    open.push((func.children.into_iter(), Some(Arc::from(func.name)), file));
+                    let outer = frame.and_then(|at| out.frames.get(at)?.file.clone());
+                    let own = KernelFrame {
+                        parent: frame,
+                        function: func.name.into(),
+                        file: func.file.map(Arc::from).or(outer),
+                        line: func.line.unwrap_or(0),
+                    };
+                    let at = place(&mut out.frames, &mut frames, own);
+                    open.push((func.children.into_iter(), Some(at), iteration));
                 }
             }
         }
-        Self { lnc: core.lnc, lines }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::neff::problem::Mode;
+
+    const TREE: &str = r#"[{"lnc": 1, "info": [
+        {"inst": {"name": "jmp.3", "line": 0}},
+        {"func": {"name": "k.main", "line": 4, "file": "k.py", "children": [
+            {"iter": {"var": "i", "val": "0", "line": 7, "children": [
+                {"func": {"name": "k.zeros", "line": 2, "file": "z.py", "children": [
+                    {"inst": {"name": "inst.1", "line": 3}}]}},
+                {"inst": {"name": "inst.2", "line": 8}}]}},
+            {"iter": {"var": "i", "val": "1", "line": 7, "children": [
+                {"func": {"name": "k.zeros", "line": 2, "file": "z.py", "children": [
+                    {"inst": {"name": "inst.3", "line": 3}}]}}]}},
+            {"func": {"name": "k.inner", "children": [
+                {"iter": {"var": null, "val": "n", "children": [
+                    {"inst": {"name": "inst.4", "line": 9}}]}}]}}]}}]}]"#;
+
+    #[test]
+    fn functions_and_turns_are_lists() {
+        let mut report = Report::new(Mode::Strict);
+        let read = KernelLines::parse("k", TREE.as_bytes(), 1 << 20, &mut report).unwrap().unwrap();
+        let [kernel] = read.as_slice() else { panic!("{}", read.len()) };
+        let functions: Vec<_> = kernel
+            .frames
+            .iter()
+            .map(|f| (&*f.function, f.parent, f.file.as_deref(), f.line))
+            .collect();
+        assert_eq!(
+            functions,
+            [
+                ("k.main", None, Some("k.py"), 4),
+                ("k.zeros", Some(0), Some("z.py"), 2),
+                ("k.inner", Some(0), Some("k.py"), 0),
+            ]
+        );
+        let turns: Vec<_> = kernel
+            .iterations
+            .iter()
+            .map(|turn| (&*turn.variable, turn.value, turn.parent, turn.frame, turn.line))
+            .collect();
+        assert_eq!(
+            turns,
+            [
+                ("i", Some(0), None, Some(0), 7),
+                ("i", Some(1), None, Some(0), 7),
+                ("", None, None, Some(2), 0),
+            ]
+        );
+        let lines: Vec<_> =
+            kernel.lines.iter().map(|l| (&*l.instruction, l.line, l.frame, l.iteration)).collect();
+        assert_eq!(
+            lines,
+            [
+                ("jmp.3", 0, None, None),
+                ("inst.1", 3, Some(1), Some(0)),
+                ("inst.2", 8, Some(0), Some(0)),
+                ("inst.3", 3, Some(1), Some(1)),
+                ("inst.4", 9, Some(2), Some(2)),
+            ]
+        );
+        assert_eq!(
+            kernel.lines.iter().map(|line| kernel.file(line)).collect::<Vec<_>>(),
+            [None, Some("z.py"), Some("k.py"), Some("z.py"), Some("k.py"),]
+        );
     }
 }

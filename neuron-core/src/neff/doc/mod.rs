@@ -22,6 +22,6 @@ pub use graph::{Executor, Graph, GraphAttrs, KELF_FUNCTION, Names, Node};
 pub use info::{Info, KernelDebugFile, KernelDebugInfo, Metric};
 pub(crate) use json::{Budget, parse};
 pub use kelf::{Kelf, KelfGraph, Target};
-pub use kernel::{KernelLine, KernelLines};
+pub use kernel::{KernelFrame, KernelIteration, KernelLine, KernelLines};
 pub use tensor_map::{Alias, MappedTensor, TensorMap};
 pub use ucode::{UcodeFunction, UcodeLibrary};

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Shared, with_profile};
 use crate::analysis::flows::{End, Other, chain, lane, others, short};
+use crate::analysis::stacks::call_stacks;
 use crate::serve::answer::Trouble;
 
 /// Rows of one answer at most.
@@ -92,6 +93,8 @@ pub(super) async fn one(
             None => Ok(Vec::new()),
         };
         let (before, after) = (flows(End::Needed)?, flows(End::Needing)?);
+        let stacks =
+            if table == "Instruction" { call_stacks(profile, &fields)? } else { Vec::new() };
         Ok(json!({
             "table": table,
             "row": row,
@@ -100,6 +103,7 @@ pub(super) async fn one(
             "columns": columns(&table),
             "predecessors": before,
             "successors": after,
+            "call_stacks": stacks,
         }))
     });
     value.await.map(Json)

@@ -12,7 +12,7 @@ use crate::encode::{Cells, Dictionary};
 use crate::kinds::{Description, Work};
 
 /// Columns of texts.
-pub(super) const TEXTS: [&str; 13] = [
+pub(super) const TEXTS: [&str; 15] = [
     "opcode",
     "operands",
     "compiler_opcode",
@@ -20,9 +20,11 @@ pub(super) const TEXTS: [&str; 13] = [
     "penguin_id",
     "bir_id",
     "bir_instruction_name",
+    "kernel_instruction_name",
     "hlo_attrs",
     "hlo_name",
     "layer",
+    "stack_frame_ids",
     "nki_source_location",
     "tensor_instruction_type",
     "scalar_activation_fn",
@@ -98,9 +100,11 @@ impl Facts {
                 origin.map(|origin| id(origin.penguin_id)),
                 Some(origin.map_or_else(String::new, |origin| id(origin.bir_id))),
                 origin.map(|origin| origin.name.clone()),
+                origin.and_then(|origin| filled(&origin.kernel)),
                 origin.map(|_| String::from("[]")),
                 origin.and_then(|origin| filled(&origin.hlo_name)),
                 origin.map(|origin| origin.layer.clone()),
+                origin.and_then(|origin| filled(&origin.frame_ids())),
                 origin.and_then(|origin| filled(&origin.source)),
                 filled(slot.purpose.name()),
                 activation(core, slot),

@@ -9,6 +9,7 @@ mod gather;
 mod lane;
 mod restore;
 mod small;
+mod stacks;
 mod system;
 mod tables;
 #[cfg(test)]

@@ -9,15 +9,15 @@ use profile_engine::usage::UsageRow;
 use profile_engine::{Capture, ReadAt, Totals, Value as Metric, about};
 use serde_json::{Map, Value, json};
 
-use super::Settings;
 use super::write::close;
+use super::{Settings, stacks};
 use crate::encode::{Cells, TableWriter, Values};
 use crate::error::Error;
 use crate::manifest::Manifest;
 use crate::schema::{self, Column, Kind, Table};
 
 /// A table with its columns and how many rows they have.
-type Filled = (Table, Vec<Cells>, usize);
+pub(super) type Filled = (Table, Vec<Cells>, usize);
 
 pub(super) type Row = Map<String, Value>;
 
@@ -335,6 +335,7 @@ pub(super) fn tables<S: ReadAt + ?Sized>(
         || usage.iter().enumerate().flat_map(|(at, list)| list.iter().map(move |s| (at, s)));
     add("SbufUsage", samples().filter_map(|(at, sample)| sbuf(at, sample)).collect());
     add("PsumUsage", samples().filter_map(|(at, sample)| psum(at, sample)).collect());
+    out.extend(stacks::tables(capture));
     out.push(summary(capture, totals, manifest));
     out
 }

@@ -10,7 +10,7 @@ pub const VERSION: &str = "7.4.0";
 
 /// Tables of the public schema that a device profile never has here, with the
 /// reason.
-pub const ABSENT: [(&str, &str); 15] = [
+pub const ABSENT: [(&str, &str); 13] = [
     ("AssemblyInstruction", "only profiles of the vendor's simulator have it"),
     ("BirInstruction", "Instruction has bir_id; group by it"),
     ("CcInstruction", "no public record of a collective core"),
@@ -23,9 +23,7 @@ pub const ABSENT: [(&str, &str); 15] = [
     ("FrameworkNode", "LayerSummary has the tree"),
     ("HbmUsage", "which packets touch device memory is not in a trace"),
     ("HloInstruction", "Instruction has hlo_name; group by it"),
-    ("KernelInstructions", "kernel call stacks are not read yet"),
     ("PenguinInstruction", "Instruction has penguin_id; group by it"),
-    ("StackFrame", "framework call stacks are not read yet"),
 ];
 
 /// Type of a column.

@@ -104,6 +104,16 @@ export interface EventDetail {
   lane?: number | null;
   predecessors: Dependence[];
   successors: Dependence[];
+  /** Absent in a file with a profile inside. */
+  call_stacks?: CallStack[];
+}
+
+/** Who called an instruction, the innermost first: functions of its kernel, or of the framework above. */
+export interface CallStack {
+  of: "kernel" | "framework";
+  name: string;
+  frames: { function?: string | null; file?: string | null; line?: number | null; begins?: number | null }[];
+  loops: { variable?: string | null; value?: number | null; file?: string | null; line?: number | null }[];
 }
 
 export interface NameSum {

@@ -17,6 +17,7 @@ import { useProfile } from "../state/profile";
 import { useSearch } from "../state/search";
 import { useView } from "../state/view";
 import { show } from "../layout/workspace";
+import { CallStacks } from "./call-stack";
 import { Dependencies } from "./dependencies";
 import { explainOperands } from "./operands";
 
@@ -99,7 +100,7 @@ function Value({ field }: { field: Field }) {
 export default function Details() {
   const { id } = useProfile();
   const focused = useView((s) => s.focused);
-  const [tab, setTab] = useState<"event" | "dependencies">("event");
+  const [tab, setTab] = useState<"event" | "dependencies" | "calls">("event");
   const answer = useRequest(focused ? `${id}/${focused.table}/${focused.row}` : null, (signal) =>
     getEvent(id ?? "", focused?.table ?? "", focused?.row ?? 0, signal),
   );
@@ -113,16 +114,20 @@ export default function Details() {
         <Notice>Click an event in the timeline, or a row of a search.</Notice>
       </>
     );
+  const stacks = answer.data?.call_stacks ?? [];
+  // The next event may have none.
+  const shown = tab === "calls" && answer.data && stacks.length === 0 ? "event" : tab;
   const ends = answer.data ? answer.data.predecessors.length + answer.data.successors.length : 0;
   const tools = (
     <>
       <Tabs
         label="Parts of the event"
-        value={tab}
+        value={shown}
         onChange={setTab}
         options={[
           { value: "event", text: "Event" },
           { value: "dependencies", text: `Dependencies (${ends})` },
+          ...(stacks.length > 0 ? [{ value: "calls" as const, text: "Call stack" }] : []),
         ]}
       />
       <Pager />
@@ -148,7 +153,7 @@ export default function Details() {
       {title}
       <Asked answer={answer} what="The event">
         {(detail) =>
-          tab === "event" ? (
+          shown === "event" ? (
             <DataTable
               name="Event Details"
               columns={columns}
@@ -168,7 +173,7 @@ export default function Details() {
           ) : (
             <>
               <div className="toolbar">{tools}</div>
-              <Dependencies detail={detail} />
+              {shown === "calls" ? <CallStacks stacks={detail.call_stacks ?? []} /> : <Dependencies detail={detail} />}
             </>
           )
         }
