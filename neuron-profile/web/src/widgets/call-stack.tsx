@@ -27,7 +27,7 @@ function Call({ frame }: { frame: Frame }) {
     <li>
       <span className="mono">{short(frame.function ?? "?", 120)}</span>
       <span className="spring" />
-      <Place at={known ? frame : { file: frame.file ?? null, line: frame.begins ?? null }} of={known ? "" : "from "} />
+      <Place at={known ? frame : { file: frame.file ?? null, line: frame.begins ?? null }} of={known ? "" : "begins at "} />
     </li>
   );
 }
