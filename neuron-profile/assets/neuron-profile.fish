@@ -206,7 +206,7 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l d
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l tag -d 'Tag of the stored profile; may be given more than once' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l output-file -d 'Where json or perfetto goes, - is stdout [default: ntff.json, ntff.pftrace]; of a folder, the folder of system_profile.json and device_profile_model_ID.json, or .pftrace [default: .]' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l display-name -d 'Name of the profile; that of the trace if left out' -r
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l nki-source-root -d 'Where sources of NKI kernels are: those that instructions name are kept with the profile' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l nki-source-root -d 'Where sources of NKI kernels are: those that instructions and call stacks name are kept with the profile' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l framework-source-root -d 'Where sources of the framework\'s program are, in the same way' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l execution -d 'Which execution of the trace, from 1' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l processing-status-file -d 'Where to write how it ended: {"status_code":0,"profiles":[{"profile":"n_...","status":"success"}]}' -r -F

@@ -69,9 +69,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         _ => bail!("no profile: neuron-profile recommend PROFILE, or -n NEFF -s NTFF"),
     };
     let stop = Stop::default();
-    let interrupt = Interrupt::catch(&stop)?;
     // From here on a signal stops the questions first, which have files of their own.
-    let temporary = temporary.released();
+    let interrupt = Interrupt::catch_with(&stop, temporary.shared())?;
+    temporary.leave_signals();
     let found = findings(&profile, Limits::default(), &stop);
     if found.is_err() && stop.is_stopped() {
         drop(temporary);

@@ -1,11 +1,12 @@
-//! A directory that ends with the command, also when a signal ends that.
+//! A directory that ends with the command, also when SIGINT, SIGTERM or SIGHUP
+//! ends that.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::emulate_default_handler;
 use tempfile::TempDir;
@@ -17,8 +18,11 @@ const TRIES: u32 = 200;
 /// Between two of these.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// A directory for the time being. SIGINT and SIGTERM end the program as they
-/// would have, and the directory with it.
+/// How long the end of a program waits for others to be done with stderr.
+const QUIET: Duration = Duration::from_millis(100);
+
+/// A directory for the time being. The signals end the program as they would
+/// have, and the directory with it.
 #[derive(Debug)]
 pub(crate) struct Temporary {
     path: PathBuf,
@@ -26,12 +30,41 @@ pub(crate) struct Temporary {
     handle: Handle,
 }
 
-/// Whoever takes the directory out removes it. At a signal the lock is never
-/// given back: a command that is done waits there for its end.
-type Shared = Arc<Mutex<Option<TempDir>>>;
+/// Whoever takes the directory out removes it before the lock is given back: a
+/// signal that comes then waits, and a command that is done waits for a signal.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Shared(Arc<Mutex<Option<TempDir>>>);
 
-fn lock(dir: &Shared) -> MutexGuard<'_, Option<TempDir>> {
-    dir.lock().unwrap_or_else(PoisonError::into_inner)
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Option<TempDir>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Removes the directory, and ends the program as the signal would have.
+    pub(crate) fn end(&self, signal: i32) {
+        let mut held = self.lock();
+        if let Some(dir) = held.take() {
+            quiet();
+            remove(&dir.keep());
+        }
+        let _ = emulate_default_handler(signal);
+    }
+}
+
+/// Keeps all others from stderr: who writes to the directory fails now, and shall
+/// not tell of it. Somebody who waits there for a reader does not hold the end up.
+fn quiet() {
+    let (taken, waits) = mpsc::channel();
+    let hold = move || {
+        let _held = std::io::stderr().lock();
+        let _ = taken.send(());
+        loop {
+            std::thread::park();
+        }
+    };
+    if std::thread::Builder::new().name(String::from("quiet")).spawn(hold).is_ok() {
+        let _ = waits.recv_timeout(QUIET);
+    }
 }
 
 impl Temporary {
@@ -42,25 +75,16 @@ impl Temporary {
     /// A place for temporary files that cannot be written; signals that cannot
     /// be caught.
     pub(crate) fn create() -> anyhow::Result<Self> {
-        let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot catch signals")?;
+        let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]);
+        let mut signals = signals.context("cannot catch signals")?;
         let handle = signals.handle();
         let dir = Shared::default();
-        let shared = Arc::clone(&dir);
-        let wait = move || {
-            for signal in signals.forever() {
-                let mut held = lock(&shared);
-                // Who writes there fails now, and shall not tell of it.
-                let _quiet = std::io::stderr().lock();
-                if let Some(dir) = held.take() {
-                    remove(&dir.keep());
-                }
-                let _ = emulate_default_handler(signal);
-            }
-        };
+        let shared = dir.clone();
+        let wait = move || signals.forever().for_each(|signal| shared.end(signal));
         let thread = std::thread::Builder::new().name(String::from("signals"));
         thread.spawn(wait).context("cannot make threads")?;
         // A signal from here on waits until the directory is known.
-        let mut held = lock(&dir);
+        let mut held = dir.lock();
         let fresh = tempfile::tempdir().context("cannot make a directory for the time being")?;
         let path = fresh.path().to_owned();
         *held = Some(fresh);
@@ -72,17 +96,23 @@ impl Temporary {
         &self.path
     }
 
-    /// The directory alone, when others take care of signals.
-    pub(crate) fn released(self) -> Option<TempDir> {
-        lock(&self.dir).take()
+    /// For others who end the program at signals.
+    pub(crate) fn shared(&self) -> Shared {
+        self.dir.clone()
+    }
+
+    /// Leaves signals to others, who catch them already.
+    pub(crate) fn leave_signals(&self) {
+        self.handle.close();
     }
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        let gone = lock(&self.dir).take();
-        drop(gone);
-        self.handle.close();
+        // Signals are caught on: they end what comes after as they would have.
+        let mut held = self.dir.lock();
+        drop(held.take());
+        drop(held);
     }
 }
 
@@ -115,10 +145,11 @@ mod tests {
         assert!(!path.exists());
         let one = Temporary::create().unwrap();
         let path = one.path().to_owned();
-        let dir = one.released().unwrap();
-        assert_eq!(dir.path(), path);
-        drop(dir);
-        assert!(!path.exists());
+        one.leave_signals();
+        let shared = one.shared();
+        assert!(path.exists() && shared.lock().is_some());
+        drop(one);
+        assert!(!path.exists() && shared.lock().is_none());
     }
 
     /// Files and directories are made all the while, as an ingest does.

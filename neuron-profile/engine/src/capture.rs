@@ -37,6 +37,8 @@ pub struct Options {
     pub execution: usize,
     /// How the trace is read.
     pub ntff: ntff::Options,
+    /// Read the call stacks too, which have tables of their own.
+    pub call_stacks: bool,
 }
 
 /// See the module.
@@ -72,9 +74,9 @@ pub struct Capture<'s, S: ?Sized> {
     pub hlo_macs: Option<u64>,
     /// The NEFF has the metrics of its compiler.
     pub has_compiler_metrics: bool,
-    /// Call stacks of its kernels.
+    /// Call stacks of its kernels, where they were asked for.
     pub kernels: Kernels,
-    /// Call stacks of the framework.
+    /// Call stacks of the framework, where they were asked for.
     pub frames: StackFrames,
 }
 
@@ -123,8 +125,12 @@ impl<'s, S: ReadAt + ?Sized> Capture<'s, S> {
             tensors,
             hlo_macs: tensors::hlo_mac_count(neff),
             has_compiler_metrics: model.metrics.is_some(),
-            kernels: Kernels::read(neff),
-            frames: debug::call_stacks(neff),
+            kernels: if options.call_stacks { Kernels::read(neff) } else { Kernels::default() },
+            frames: if options.call_stacks {
+                debug::call_stacks(neff)
+            } else {
+                StackFrames::default()
+            },
             info,
         };
         let info = capture.info.clone();

@@ -6,7 +6,7 @@
 //! steps, to the HLO instruction and the framework's operator, follow the same
 //! links in NEFFs that have those layers; no export shows them (inferred).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use neuron_core::engine::Engine;
 use neuron_core::neff::{
@@ -15,7 +15,8 @@ use neuron_core::neff::{
 
 use crate::kernels::Kernels;
 
-/// Most call stacks of one instruction (our choice).
+/// Most call stacks of one instruction, and most records above it that are looked
+/// at on each layer (our choice).
 const MOST_FRAMES: usize = 16;
 
 /// Layer name of an instruction that the compiler made and no framework
@@ -199,15 +200,17 @@ impl Origins {
 /// Call stacks of a record, of what it was made for and of the operators of
 /// that, each once: those that were fused have one each.
 fn frames(record: &DebugRecord, penguin: &Upper, hlo: &Upper) -> Vec<u64> {
-    let made_for = record.parents.iter().filter_map(|id| penguin.get(id));
-    let operators = made_for.clone().flat_map(|above| &above.parents);
-    let of = made_for.chain(operators.filter_map(|id| hlo.get(id))).map(|above| above.frame);
-    let mut out = Vec::new();
-    for frame in std::iter::once(record.frame).chain(of) {
-        if frame != 0 && !out.contains(&frame) && out.len() < MOST_FRAMES {
-            out.push(frame);
-        }
+    let above = |ids: &[u64], layer: &Upper| -> Vec<Above> {
+        ids.iter().take(MOST_FRAMES).filter_map(|id| layer.get(id)).cloned().collect()
+    };
+    let mut out = vec![record.frame];
+    for made_for in above(&record.parents, penguin) {
+        out.push(made_for.frame);
+        out.extend(above(&made_for.parents, hlo).iter().map(|operator| operator.frame));
     }
+    let mut seen = HashSet::new();
+    out.retain(|frame| *frame != 0 && seen.insert(*frame));
+    out.truncate(MOST_FRAMES);
     out
 }
 

@@ -10,15 +10,24 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use neuron_core::neff::doc::{KernelDebugFile, KernelDebugInfo, KernelLines};
+use neuron_core::neff::doc::{KernelDebugInfo, KernelLines};
 use neuron_core::neff::{Member, Mode, Neff, Report, shown};
 
-/// Most bytes of all members of one NEFF that are read (our choice): beyond, a
-/// profile would take more memory for its call stacks than for its events.
-const MOST_BYTES: u64 = 64 << 20;
+/// Most bytes of all documents of one NEFF that are read (our choice): some ten
+/// thousand instructions are one MiB, and a profile should not take more memory
+/// for its call stacks than for its events.
+const MOST_BYTES: u64 = 16 << 20;
 
-/// Most kernels that are told as left out.
+/// Most bytes of the texts of all rows (our choice): a document says the name of a
+/// file once, each row has it.
+const MOST_TEXT: usize = 64 << 20;
+
+/// Most kernels of one NEFF, and most that are told as left out (our choices).
+const MOST_KERNELS: usize = 4096;
 const MOST_TOLD: usize = 20;
+
+/// Most physical cores of a document: more than a logical one has.
+const MOST_CORES: usize = 16;
 
 /// A function that is under way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +95,8 @@ pub struct Kernels {
     pub left_out: Vec<String>,
     /// Cores that have an instruction of a name.
     known: HashMap<String, Vec<usize>>,
+    /// Bytes of the texts of all rows.
+    text: usize,
 }
 
 impl Kernels {
@@ -106,38 +117,40 @@ impl Kernels {
                 return out;
             }
         };
-        let mut left = limit;
-        for kernel in &named {
-            // What JSON names is not there: the reading of the NEFF tells it.
-            let Some(member) = neff.member(&kernel.file_name) else { continue };
-            let read = body(neff, member, left).and_then(|body| {
-                left = left.saturating_sub(member.size());
-                let mut report = Report::new(Mode::Lenient);
-                let read = KernelLines::parse(&kernel.file_name, &body, limit, &mut report);
-                let warned = || report.warnings().first().map(ToString::to_string);
-                match read {
-                    Ok(Some(lines)) => Ok(lines),
-                    Ok(None) => Err(warned().unwrap_or_default()),
-                    Err(problem) => Err(problem.to_string()),
-                }
-            });
-            match read {
+        if named.len() > MOST_KERNELS {
+            out.leave_out("all others", &format!("{MOST_KERNELS} kernels are read"));
+        }
+        let mut read = Documents { neff, left: limit, known: HashMap::new() };
+        for kernel in named.iter().take(MOST_KERNELS) {
+            let done = match (kernel.parent_tensorizer_id, read.cores(&kernel.file_name)) {
+                (None, _) => Err(String::from("it has no parent_tensorizer_id")),
+                (_, Err(error)) => Err(error.clone()),
                 // One document for each physical core, in their order (our choice).
-                Ok(cores) => {
-                    for (core, lines) in cores.into_iter().enumerate() {
-                        out.add(kernel, core, lines);
-                    }
-                }
-                Err(error) if out.left_out.len() < MOST_TOLD => {
-                    out.left_out.push(format!("{}: {error}", shown(&kernel.kernel_name)));
-                }
-                Err(_) => {}
+                (Some(parent), Ok(cores)) => cores
+                    .iter()
+                    .take(MOST_CORES)
+                    .enumerate()
+                    .try_for_each(|(core, lines)| out.add(parent, core, lines)),
+            };
+            if let Err(error) = done {
+                out.leave_out(&kernel.kernel_name, &error);
             }
         }
         out
     }
 
-    fn add(&mut self, kernel: &KernelDebugFile, core: usize, lines: KernelLines) {
+    fn leave_out(&mut self, kernel: &str, error: &str) {
+        if self.left_out.len() < MOST_TOLD {
+            self.left_out.push(format!("{}: {error}", shown(kernel)));
+        }
+    }
+
+    /// Takes in what a document says of a core, or nothing of it.
+    fn add(&mut self, penguin: u64, core: usize, lines: &KernelLines) -> Result<(), String> {
+        self.text =
+            self.text.checked_add(text(lines)).filter(|text| *text <= MOST_TEXT).ok_or_else(
+                || format!("its rows would have more than {MOST_TEXT} bytes of names"),
+            )?;
         let (frames, iterations) = (self.frames.len(), self.iterations.len());
         let file = |frame: Option<usize>| lines.frames.get(frame?)?.file.clone();
         for own in &lines.frames {
@@ -165,10 +178,12 @@ impl Kernels {
                 line: own.line,
             });
         }
+        let mut twice = 0_u64;
         for own in &lines.lines {
-            let name = joined(&own.instruction, kernel.parent_tensorizer_id.unwrap_or(0));
+            let name = joined(&own.instruction, penguin);
             let cores = self.known.entry(name.clone()).or_default();
             if cores.contains(&core) {
+                twice += 1;
                 continue;
             }
             cores.push(core);
@@ -181,6 +196,10 @@ impl Kernels {
                 line: own.line,
             });
         }
+        match twice {
+            0 => Ok(()),
+            count => Err(format!("{count} of its instructions have names that are taken")),
+        }
     }
 
     /// Name in [`Kernels::instructions`] of a backend instruction: `inst.53` and
@@ -192,6 +211,53 @@ impl Kernels {
     }
 }
 
+/// Bytes of the texts of all rows that are made of it.
+fn text(lines: &KernelLines) -> usize {
+    let file = |frame: Option<usize>| {
+        let frame = frame.and_then(|at| lines.frames.get(at));
+        frame.and_then(|frame| frame.file.as_ref()).map_or(0, |file| file.len())
+    };
+    let rows = lines.lines.iter().map(|own| own.instruction.len() + file(own.frame));
+    let frames = lines
+        .frames
+        .iter()
+        .map(|own| own.function.len() + own.file.as_ref().map_or(0, |file| file.len()));
+    let turns = lines.iterations.iter().map(|own| own.variable.len() + file(own.frame));
+    rows.chain(frames).chain(turns).fold(0, usize::saturating_add)
+}
+
+/// The documents that a NEFF names, each read once.
+struct Documents<'n, 'a> {
+    neff: &'n Neff<'a>,
+    /// Bytes that may still be read.
+    left: u64,
+    known: HashMap<String, Result<Vec<KernelLines>, String>>,
+}
+
+impl Documents<'_, '_> {
+    /// What one says of each core, or why it says nothing.
+    fn cores(&mut self, name: &str) -> &Result<Vec<KernelLines>, String> {
+        if !self.known.contains_key(name) {
+            let read = self.read(name);
+            self.known.insert(name.to_owned(), read);
+        }
+        self.known.entry(name.to_owned()).or_insert_with(|| Ok(Vec::new()))
+    }
+
+    fn read(&mut self, name: &str) -> Result<Vec<KernelLines>, String> {
+        let member =
+            self.neff.member(name).ok_or_else(|| format!("there is no {}", shown(name)))?;
+        let body = body(self.neff, member, self.left)?;
+        self.left = self.left.saturating_sub(member.size());
+        let mut report = Report::new(Mode::Lenient);
+        match KernelLines::parse(name, &body, MOST_BYTES, &mut report) {
+            Ok(Some(lines)) => Ok(lines),
+            Ok(None) => Err(report.warnings().first().map(ToString::to_string).unwrap_or_default()),
+            Err(problem) => Err(problem.to_string()),
+        }
+    }
+}
+
 /// A member of no more than so many bytes.
 fn body<'n>(
     neff: &'n Neff<'_>,
@@ -200,7 +266,9 @@ fn body<'n>(
 ) -> Result<Cow<'n, [u8]>, String> {
     if member.size() > most {
         let (size, name) = (member.size(), shown(member.name()));
-        return Err(format!("{name} has {size} bytes, and {MOST_BYTES} of all kernels are read"));
+        return Err(format!(
+            "{name} has {size} bytes, and {MOST_BYTES} bytes of all kernels are read"
+        ));
     }
     neff.archive.body(member).map_err(|problem| problem.to_string())
 }
@@ -213,14 +281,6 @@ fn joined(name: &str, parent: u64) -> String {
 mod tests {
     use super::*;
     use neuron_core::neff::doc::{KernelFrame, KernelIteration, KernelLine};
-
-    fn kernel(parent: u64) -> KernelDebugFile {
-        KernelDebugFile {
-            file_name: String::from("k.klir.debuginfo.json"),
-            kernel_name: String::from("k"),
-            parent_tensorizer_id: Some(parent),
-        }
-    }
 
     fn lines() -> KernelLines {
         let frame = |parent, function: &str, line| KernelFrame {
@@ -246,20 +306,16 @@ mod tests {
             lnc: 1,
             frames: vec![frame(None, "main", 1), frame(Some(0), "inner", 5)],
             iterations: vec![turn(None, 0), turn(Some(0), 1)],
-            lines: vec![
-                line("jmp.3", None, None),
-                line("inst.1", Some(1), Some(1)),
-                line("inst.1", Some(0), None),
-            ],
+            lines: vec![line("jmp.3", None, None), line("inst.1", Some(1), Some(1))],
         }
     }
 
     #[test]
     fn kernels_of_several_cores_stand_side_by_side() {
         let mut all = Kernels::default();
-        all.add(&kernel(8), 0, lines());
-        all.add(&kernel(8), 1, lines());
-        all.add(&kernel(9), 0, lines());
+        all.add(8, 0, &lines()).unwrap();
+        all.add(8, 1, &lines()).unwrap();
+        all.add(9, 0, &lines()).unwrap();
         assert_eq!((all.frames.len(), all.iterations.len(), all.instructions.len()), (6, 6, 6));
         let parents: Vec<_> = all.frames.iter().map(|frame| (frame.parent, frame.depth)).collect();
         let (outer, inner) = ((None, 1), |at| (Some(at), 2));
@@ -274,9 +330,23 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_told_apart_is_told() {
+        let mut all = Kernels::default();
+        all.add(8, 0, &lines()).unwrap();
+        let error = all.add(8, 0, &lines()).unwrap_err();
+        assert_eq!(error, "2 of its instructions have names that are taken");
+        assert_eq!(all.instructions.len(), 2);
+        let mut long = lines();
+        long.frames[0].file = Some("x".repeat(MOST_TEXT).into());
+        long.lines[1].frame = Some(0);
+        assert!(all.add(9, 0, &long).unwrap_err().contains("bytes of names"));
+        assert_eq!((all.frames.len(), all.instructions.len()), (4, 2));
+    }
+
+    #[test]
     fn what_was_added_to_a_name_is_left_off() {
         let mut all = Kernels::default();
-        all.add(&kernel(8), 0, lines());
+        all.add(8, 0, &lines()).unwrap();
         assert_eq!(all.name("inst.1", 8).as_deref(), Some("inst.1:8"));
         assert_eq!(all.name("inst.1-wait-0", 8).as_deref(), Some("inst.1:8"));
         assert_eq!(all.name("inst.1", 7), None);

@@ -10,6 +10,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
+use crate::temporary::Shared;
+
 /// Catches signals as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Interrupt {
@@ -24,6 +26,15 @@ impl Interrupt {
     ///
     /// When signals cannot be caught.
     pub(crate) fn catch(stop: &Stop) -> anyhow::Result<Self> {
+        Self::catch_with(stop, Shared::default())
+    }
+
+    /// The same; the second signal removes `temporary` first.
+    ///
+    /// # Errors
+    ///
+    /// When signals cannot be caught.
+    pub(crate) fn catch_with(stop: &Stop, temporary: Shared) -> anyhow::Result<Self> {
         let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot catch signals")?;
         let handle = signals.handle();
         let got = Arc::new(AtomicI32::new(0));
@@ -33,7 +44,7 @@ impl Interrupt {
             .spawn(move || {
                 for signal in signals.forever() {
                     if seen.swap(signal, Relaxed) != 0 {
-                        let _ = emulate_default_handler(signal);
+                        temporary.end(signal);
                     }
                     stop.stop();
                 }

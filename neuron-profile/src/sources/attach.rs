@@ -8,6 +8,9 @@ use profile_store::Profile;
 
 use super::{BYTES, Error, Sources};
 
+/// Frames that are looked through at most (our choice).
+const FRAMES: u64 = 100_000;
+
 /// What became of the files that a profile names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Attached {
@@ -24,6 +27,24 @@ fn named(profile: &Profile) -> BTreeSet<&str> {
     let all = profile.kinds();
     let sources = all.kinds.iter().filter_map(|kind| all.text(kind.source));
     sources.filter_map(|source| Some(source.rsplit_once(':')?.0)).collect()
+}
+
+/// The files of call stacks. Those of libraries are among them, so nobody is told
+/// of one that is not there; nor of a table that cannot be read, which is told to
+/// whoever asks for it.
+fn of_call_stacks(profile: &Profile) -> BTreeSet<String> {
+    let mut out = BTreeSet::new();
+    for (table, column) in [("KernelStackFrames", "file_path"), ("StackFrameFileName", "name")] {
+        let rows = profile.manifest().tables.get(table).map_or(0, |table| table.rows);
+        let rows: Vec<u64> = (0..rows.min(FRAMES)).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let found = profile.rows(table, &rows).unwrap_or_default();
+        let names = found.iter().filter_map(|row| row.get(column)?.as_str());
+        out.extend(names.map(str::to_owned));
+    }
+    out
 }
 
 /// The file of a name below a directory: with as much of its path as there is.
@@ -50,9 +71,15 @@ fn below(root: &Path, name: &str) -> Option<PathBuf> {
 /// result.
 pub fn attach(profile: &Profile, kept: &Sources, roots: &[PathBuf]) -> Result<Attached, Error> {
     let mut out = Attached::default();
-    for name in named(profile) {
+    let named = named(profile);
+    let called = of_call_stacks(profile);
+    let called = called.iter().map(String::as_str).filter(|name| !named.contains(name));
+    let all = named.iter().map(|name| (*name, true)).chain(called.map(|name| (name, false)));
+    for (name, told) in all {
         let Some(path) = roots.iter().find_map(|root| below(root, name)) else {
-            out.missing.push(name.to_owned());
+            if told {
+                out.missing.push(name.to_owned());
+            }
             continue;
         };
         let size = path.metadata().map_or(u64::MAX, |meta| meta.len());

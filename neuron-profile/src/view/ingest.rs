@@ -120,6 +120,7 @@ pub(crate) fn store_pair<S: ReadAt + ?Sized>(
         Err(error) => return Err(error.into()),
     };
     let mut report = Report::new(neff::Mode::Lenient);
+    let options = Options { call_stacks: true, ..options };
     let capture =
         Capture::open(neff, trace, options, &mut report).with_context(|| given.trace.clone())?;
     let mut lines = Vec::new();

@@ -100,7 +100,7 @@ pub struct Args {
     #[arg(long)]
     ignore_nc_buf_usage: bool,
 
-    /// Where sources of NKI kernels are: those that instructions name are kept with the profile
+    /// Where sources of NKI kernels are: those that instructions and call stacks name are kept with the profile
     #[arg(long, value_name = "DIR")]
     nki_source_root: Option<PathBuf>,
 

@@ -117,3 +117,44 @@ fn sources_are_uploaded_and_kept() {
     assert_eq!(server.ask("DELETE", &format!("/api/v1/profiles/{id}"), &[]).status, 204);
     assert!(!below.exists());
 }
+
+/// The test's program and a library of the framework stand in the call stack of moe-dge's kernel alone.
+#[test]
+fn call_stacks_lead_to_sources() {
+    const TEST: &str = "v6b_1_coalesce_down_dma.py";
+    let data = tempfile::tempdir().unwrap();
+    let root = tempfile::tempdir().unwrap();
+    for file in [TEST, "xla_op_registry.py"] {
+        std::fs::write(root.path().join(file), file).unwrap();
+    }
+    let (neff, ntff) = (path("moe-dge.neff"), path("moe-dge.ntff"));
+    let roots = root.path().to_str().unwrap();
+    let args =
+        ["view", "-n", &neff, "-s", &ntff, "--ingest-only", "--framework-source-root", roots];
+    let output = tool(data.path(), &args).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("2 sources are kept"), "{told}");
+    assert!(!told.contains("compile.py"), "{told}");
+    let id = stored(data.path(), "moe-dge");
+    let server = Server::start(data.path(), &[]);
+    let at = format!("/api/v1/profiles/{id}");
+    let table = rows(&server, &at, "Instruction");
+    let made = table.iter().position(|row| row["kernel_instruction_name"] == "inst.186:8").unwrap();
+    let event = server.json(&format!("{at}/events/Instruction/{made}"));
+    let stacks = event["call_stacks"].as_array().unwrap();
+    let [kernel, framework] = stacks.as_slice() else { panic!("{stacks:?}") };
+    assert_eq!((&kernel["of"], &framework["of"]), (&json!("kernel"), &json!("framework")));
+    let turns: Vec<String> = kernel["loops"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|turn| format!("{} {}", turn["variable"].as_str().unwrap(), turn["line"]))
+        .collect();
+    assert_eq!(turns, ["gu_t 203", "h_t 180", "k 145", "t 114"]);
+    let inner = &framework["frames"][0];
+    assert_eq!((&inner["line"], &inner["begins"]), (&json!(44), &Value::Null));
+    let file = segment(inner["file"].as_str().unwrap());
+    assert_eq!(server.get(&format!("{at}/sources/{file}")).text(), "xla_op_registry.py");
+    let row = server.json(&format!("{at}/events/DmaPacket/0"));
+    assert_eq!(row["call_stacks"], json!([]));
+}

@@ -3,7 +3,7 @@
 use neuron_core::isa::Record;
 use neuron_core::isa::body::Body;
 use profile_engine::cores::Core;
-use profile_engine::debug::{Origin, id_text};
+use profile_engine::debug::id_text;
 use profile_engine::program::Slot;
 use profile_engine::row::{Edge, InstructionRow};
 use profile_engine::usage::UsageRow;
@@ -81,14 +81,6 @@ pub(super) fn instruction<S: ReadAt + ?Sized>(
     }
     if let Some(source) = origin.map(|origin| &origin.source).filter(|source| !source.is_empty()) {
         add("nki_source_location", json!(source));
-    }
-    for (key, text) in [
-        ("kernel_instruction_name", origin.map(|origin| origin.kernel.clone())),
-        ("stack_frame_ids", origin.map(Origin::frame_ids)),
-    ] {
-        if let Some(text) = text.filter(|text| !text.is_empty()) {
-            add(key, json!(text));
-        }
     }
     if !edges.is_empty() {
         let list: Vec<Value> =

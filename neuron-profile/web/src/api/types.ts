@@ -104,8 +104,7 @@ export interface EventDetail {
   lane?: number | null;
   predecessors: Dependence[];
   successors: Dependence[];
-  /** Absent in a file with a profile inside. */
-  call_stacks?: CallStack[];
+  call_stacks: CallStack[];
 }
 
 /** Who called an instruction, the innermost first: functions of its kernel, or of the framework above. */

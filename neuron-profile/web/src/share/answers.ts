@@ -356,6 +356,7 @@ export class Answers {
       columns: (await this.held.tableInfos()).get(name)?.columns ?? [],
       predecessors: await ends("needed"),
       successors: await ends("needing"),
+      call_stacks: name === "Instruction" ? await this.held.stacks.of(fields) : [],
     };
   }
 

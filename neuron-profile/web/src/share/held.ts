@@ -10,6 +10,7 @@ import type { Index, StoredSeries } from "./index";
 import { type Kind, Kinds } from "./kinds";
 import { leftOut } from "./refusal";
 import { type SeriesSource, type Step, integralOf, laneSteps, stepsIn } from "./series";
+import { Stacks } from "./stacks";
 import { type LaneSums, laneSums, sumsOf } from "./sums";
 import { Table } from "./tables";
 import { type By, Tree, type TreeLane } from "./tree";
@@ -24,6 +25,7 @@ interface StoredLaneInfo {
 export class Held implements SeriesSource {
   readonly tables: ReadonlyMap<string, Table>;
   readonly flows: Flows;
+  readonly stacks: Stacks;
   private readonly events = new Map<number, Promise<LaneEvents>>();
   private readonly bytes = new Map<number, Promise<Float64Array | null>>();
   private readonly trees = new Map<By, Promise<Tree>>();
@@ -39,6 +41,7 @@ export class Held implements SeriesSource {
   ) {
     this.tables = new Map(Object.entries(index.tables).map(([name, of]) => [name, new Table(name, archive, of)]));
     this.flows = new Flows(this.tables);
+    this.stacks = new Stacks(this.tables);
   }
 
   get total(): number {

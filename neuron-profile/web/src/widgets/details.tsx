@@ -173,7 +173,7 @@ export default function Details() {
           ) : (
             <>
               <div className="toolbar">{tools}</div>
-              {shown === "calls" ? <CallStacks stacks={detail.call_stacks ?? []} /> : <Dependencies detail={detail} />}
+              {shown === "calls" ? <CallStacks stacks={detail.call_stacks} /> : <Dependencies detail={detail} />}
             </>
           )
         }
