@@ -351,7 +351,7 @@ fn word(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// Calls, turns of loops and lines of the kernel's own document, read here by
+/// Calls, iterations of loops and lines of the kernel's own document, read here by
 /// another way: name, line, functions and loops from the innermost outwards.
 fn walked(item: &Value, functions: &[String], loops: &[String], out: &mut BTreeMap<String, Value>) {
     let (kind, body) = item.as_object().unwrap().iter().next().unwrap();
@@ -391,7 +391,8 @@ fn call_stacks_are_those_of_the_neff() {
             list.into_iter().map(|row| (row[id].as_u64().unwrap(), row)).collect()
         };
         let frames = by_id(ask("SELECT * FROM KernelStackFrames"), "stack_frame_id");
-        let turns = by_id(ask("SELECT * FROM KernelIterationVariables"), "iteration_variable_id");
+        let iterations =
+            by_id(ask("SELECT * FROM KernelIterationVariables"), "iteration_variable_id");
         let up = |list: &BTreeMap<u64, Value>,
                   from: &Value,
                   parent: &str,
@@ -414,7 +415,7 @@ fn call_stacks_are_those_of_the_neff() {
                 word(&row["fully_qualified_function_name"])
             });
             let loops = up(
-                &turns,
+                &iterations,
                 &row["iteration_variables_id"],
                 "parent_iteration_variable_id",
                 &|row| format!("{}={}", word(&row["variable_name"]), row["variable_value"]),

@@ -250,8 +250,11 @@ mod tests {
             run.command().get_envs().any(|(name, value)| name == what && value.is_none())
         };
         for name in ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_PKG_VERSION_MAJOR"] {
-            assert!(hidden(Run::cargo("build"), name), "{name}");
+            let told = std::env::var_os(name).is_some();
+            assert!(of_package(OsStr::new(name)), "{name}");
+            assert_eq!(hidden(Run::cargo("build"), name), told, "{name}");
         }
+        assert!(!of_package(OsStr::new("CARGO_HOME")));
         let root = "CARGO_MANIFEST_DIR";
         assert!(!hidden(Run::new("true"), root), "another xtask finds its root by it");
     }

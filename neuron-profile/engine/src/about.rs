@@ -65,7 +65,7 @@ pub fn warnings<S: ReadAt + ?Sized>(capture: &Capture<'_, S>, totals: &Totals) -
     let holding = given.into_iter().filter(|(holds, ..)| *holds);
     let left_out = capture.kernels.left_out.iter().map(|what| Warning {
         category: MISSING,
-        message: format!("Call stacks of a kernel are left out: {what}"),
+        message: format!("Call stacks are left out: {what}"),
     });
     holding.map(|(_, category, message)| Warning { category, message }).chain(left_out).collect()
 }

@@ -125,14 +125,17 @@ impl<'s, S: ReadAt + ?Sized> Capture<'s, S> {
             tensors,
             hlo_macs: tensors::hlo_mac_count(neff),
             has_compiler_metrics: model.metrics.is_some(),
-            kernels: if options.call_stacks { Kernels::read(neff) } else { Kernels::default() },
-            frames: if options.call_stacks {
-                debug::call_stacks(neff)
-            } else {
-                StackFrames::default()
-            },
+            kernels: Kernels::default(),
+            frames: StackFrames::default(),
             info,
         };
+        if options.call_stacks {
+            capture.kernels = Kernels::read(neff);
+            match debug::call_stacks(neff) {
+                Ok(frames) => capture.frames = frames,
+                Err(error) => capture.kernels.left_out.push(error),
+            }
+        }
         let info = capture.info.clone();
         for graph in layout::subgraphs(&info) {
             let mut core = Core::new(graph, arch);

@@ -6,7 +6,7 @@
 //! steps, to the HLO instruction and the framework's operator, follow the same
 //! links in NEFFs that have those layers; no export shows them (inferred).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use neuron_core::engine::Engine;
 use neuron_core::neff::{
@@ -200,25 +200,29 @@ impl Origins {
 /// Call stacks of a record, of what it was made for and of the operators of
 /// that, each once: those that were fused have one each.
 fn frames(record: &DebugRecord, penguin: &Upper, hlo: &Upper) -> Vec<u64> {
-    let above = |ids: &[u64], layer: &Upper| -> Vec<Above> {
-        ids.iter().take(MOST_FRAMES).filter_map(|id| layer.get(id)).cloned().collect()
-    };
-    let mut out = vec![record.frame];
-    for made_for in above(&record.parents, penguin) {
-        out.push(made_for.frame);
-        out.extend(above(&made_for.parents, hlo).iter().map(|operator| operator.frame));
+    fn above<'l>(ids: &'l [u64], layer: &'l Upper) -> impl Iterator<Item = &'l Above> {
+        ids.iter().take(MOST_FRAMES).filter_map(|id| layer.get(id))
     }
-    let mut seen = HashSet::new();
-    out.retain(|frame| *frame != 0 && seen.insert(*frame));
-    out.truncate(MOST_FRAMES);
+    let of = above(&record.parents, penguin).flat_map(|made_for| {
+        let operators = above(&made_for.parents, hlo).map(|operator| operator.frame);
+        std::iter::once(made_for.frame).chain(operators)
+    });
+    let mut out = Vec::new();
+    for frame in std::iter::once(record.frame).chain(of) {
+        if frame != 0 && !out.contains(&frame) && out.len() < MOST_FRAMES {
+            out.push(frame);
+        }
+    }
     out
 }
 
-/// Framework call stacks of a NEFF; none where the member does not parse.
-pub(crate) fn call_stacks(neff: &Neff<'_>) -> StackFrames {
-    parsed(neff, "debug_info/debug_info_stack_frame_index.dbg")
-        .and_then(|layer| layer.frames)
-        .unwrap_or_default()
+/// Framework call stacks of a NEFF, or why there are none though it has the member.
+pub(crate) fn call_stacks(neff: &Neff<'_>) -> Result<StackFrames, String> {
+    const MEMBER: &str = "debug_info/debug_info_stack_frame_index.dbg";
+    match parsed(neff, MEMBER) {
+        Some(layer) => Ok(layer?.frames.unwrap_or_default()),
+        None => Ok(StackFrames::default()),
+    }
 }
 
 /// What it takes data from, then what else it waits for, each once.
@@ -242,28 +246,30 @@ pub fn id_text(id: u64) -> String {
     format!("sg{:04}:{}", id >> 48, id & 0xffff_ffff)
 }
 
-/// Name and first parent of each record of a layer that all engines share. The
-/// member ends with the number of the subgraph: `.dbg_sg000000`. One that does
-/// not parse is left out; the reading of the NEFF has told it.
+/// The records of a layer that all engines share. The member ends with the number
+/// of the subgraph: `.dbg_sg000000`. One that does not parse is left out; the
+/// reading of the NEFF has told it.
 fn layer(neff: &Neff<'_>, subgraph: &Subgraph, name: &str) -> Upper {
     let digits = subgraph.name.trim_start_matches("sg");
     let start = format!("debug_info/debug_info_{name}.dbg");
     let own = format!("{start}_sg{digits}");
     let mut out = HashMap::new();
     let layer = parsed(neff, &own).or_else(|| parsed(neff, &start));
-    for record in layer.into_iter().flat_map(|layer| layer.records) {
+    for record in layer.into_iter().flatten().flat_map(|layer| layer.records) {
         let above = Above { name: record.name, parents: record.parents, frame: record.frame };
         out.entry(record.id).or_insert(above);
     }
     out
 }
 
-/// The layer of the first member whose name begins so.
-fn parsed(neff: &Neff<'_>, start: &str) -> Option<DebugLayer> {
+/// The layer of the first member whose name begins so, or why it has none.
+fn parsed(neff: &Neff<'_>, start: &str) -> Option<Result<DebugLayer, String>> {
     let member = neff.members().iter().find(|member| member.name().starts_with(start))?;
-    if member.size() > neff.options.limits.debug {
-        return None;
+    let (size, limit) = (member.size(), neff.options.limits.debug);
+    if size > limit {
+        return Some(Err(format!("{start} has {size} bytes, the limit is {limit}")));
     }
-    let body = neff.archive.body(member).ok()?;
-    DebugLayer::parse(member.name(), &body).ok()
+    let read = neff.archive.body(member);
+    let layer = read.and_then(|body| DebugLayer::parse(member.name(), &body));
+    Some(layer.map_err(|problem| problem.to_string()))
 }

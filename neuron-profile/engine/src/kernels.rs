@@ -1,4 +1,4 @@
-//! Call stacks of kernels: which function and which turn of which loop an
+//! Call stacks of kernels: which function and which iteration of which loop an
 //! instruction was made in, out of `kernel_debug_info.json` and the members that
 //! it names (neff.md section 8).
 //!
@@ -46,10 +46,10 @@ pub struct Frame {
     pub line: u64,
 }
 
-/// A turn of a loop.
+/// An iteration of a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Iteration {
-    /// Place of the turn around it, in [`Kernels::iterations`].
+    /// Place of the iteration around it, in [`Kernels::iterations`].
     pub parent: Option<usize>,
     /// How many are under way, itself among them.
     pub depth: u64,
@@ -74,7 +74,7 @@ pub struct KernelInstruction {
     pub core: usize,
     /// Place of the innermost function, in [`Kernels::frames`].
     pub frame: Option<usize>,
-    /// Place of the innermost turn, in [`Kernels::iterations`].
+    /// Place of the innermost iteration, in [`Kernels::iterations`].
     pub iteration: Option<usize>,
     /// Source file, where it is told.
     pub file: Option<Arc<str>>,
@@ -87,7 +87,7 @@ pub struct KernelInstruction {
 pub struct Kernels {
     /// Functions.
     pub frames: Vec<Frame>,
-    /// Turns of loops.
+    /// Iterations of loops.
     pub iterations: Vec<Iteration>,
     /// Instructions, each name once for each core.
     pub instructions: Vec<KernelInstruction>,
@@ -205,6 +205,9 @@ impl Kernels {
     /// Name in [`Kernels::instructions`] of a backend instruction: `inst.53` and
     /// what was added to it, as `inst.53-wait-0`, are one there.
     pub(crate) fn name(&self, backend: &str, penguin: u64) -> Option<String> {
+        if self.known.is_empty() {
+            return None;
+        }
         let stem = backend.split_once('-').map_or(backend, |(stem, _)| stem);
         let names = [backend, stem].map(|name| joined(name, penguin));
         names.into_iter().find(|name| self.known.contains_key(name))
@@ -222,8 +225,8 @@ fn text(lines: &KernelLines) -> usize {
         .frames
         .iter()
         .map(|own| own.function.len() + own.file.as_ref().map_or(0, |file| file.len()));
-    let turns = lines.iterations.iter().map(|own| own.variable.len() + file(own.frame));
-    rows.chain(frames).chain(turns).fold(0, usize::saturating_add)
+    let iterations = lines.iterations.iter().map(|own| own.variable.len() + file(own.frame));
+    rows.chain(frames).chain(iterations).fold(0, usize::saturating_add)
 }
 
 /// The documents that a NEFF names, each read once.
@@ -289,7 +292,7 @@ mod tests {
             file: Some("k.py".into()),
             line,
         };
-        let turn = |parent, value| KernelIteration {
+        let iteration = |parent, value| KernelIteration {
             parent,
             frame: Some(0),
             variable: "i".into(),
@@ -305,7 +308,7 @@ mod tests {
         KernelLines {
             lnc: 1,
             frames: vec![frame(None, "main", 1), frame(Some(0), "inner", 5)],
-            iterations: vec![turn(None, 0), turn(Some(0), 1)],
+            iterations: vec![iteration(None, 0), iteration(Some(0), 1)],
             lines: vec![line("jmp.3", None, None), line("inst.1", Some(1), Some(1))],
         }
     }

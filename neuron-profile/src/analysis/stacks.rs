@@ -118,7 +118,7 @@ fn kernel(profile: &Profile, name: &str, core: Option<i64>) -> Result<Option<Val
     };
     let (frames, functions) =
         chain("KernelStackFrames", "parent_stack_frame_id", "stack_frame_id")?;
-    let (turns, loops) = chain(
+    let (iterations, loops) = chain(
         "KernelIterationVariables",
         "parent_iteration_variable_id",
         "iteration_variables_id",
@@ -133,7 +133,7 @@ fn kernel(profile: &Profile, name: &str, core: Option<i64>) -> Result<Option<Val
             "begins": of("line_number"),
         })
     };
-    let turn = |id: &u64| {
+    let iteration = |id: &u64| {
         let of = |column: &str| loops.get(Some(*id), column);
         json!({
             "variable": of("variable_name"),
@@ -146,7 +146,7 @@ fn kernel(profile: &Profile, name: &str, core: Option<i64>) -> Result<Option<Val
         "of": "kernel",
         "name": name,
         "frames": frames.iter().enumerate().map(frame).collect::<Vec<_>>(),
-        "loops": turns.iter().map(turn).collect::<Vec<_>>(),
+        "loops": iterations.iter().map(iteration).collect::<Vec<_>>(),
     })))
 }
 

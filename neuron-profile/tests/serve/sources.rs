@@ -144,13 +144,15 @@ fn call_stacks_lead_to_sources() {
     let stacks = event["call_stacks"].as_array().unwrap();
     let [kernel, framework] = stacks.as_slice() else { panic!("{stacks:?}") };
     assert_eq!((&kernel["of"], &framework["of"]), (&json!("kernel"), &json!("framework")));
-    let turns: Vec<String> = kernel["loops"]
+    let iterations: Vec<String> = kernel["loops"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|turn| format!("{} {}", turn["variable"].as_str().unwrap(), turn["line"]))
+        .map(|iteration| {
+            format!("{} {}", iteration["variable"].as_str().unwrap(), iteration["line"])
+        })
         .collect();
-    assert_eq!(turns, ["gu_t 203", "h_t 180", "k 145", "t 114"]);
+    assert_eq!(iterations, ["gu_t 203", "h_t 180", "k 145", "t 114"]);
     let inner = &framework["frames"][0];
     assert_eq!((&inner["line"], &inner["begins"]), (&json!(44), &Value::Null));
     let file = segment(inner["file"].as_str().unwrap());

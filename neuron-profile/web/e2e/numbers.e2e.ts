@@ -161,7 +161,7 @@ describe.each(VIEWPORTS)("%s from %d to %d", (name, from, end) => {
     for (const field of ["start_ts", "end_ts"]) expect(shown[field]).toBe(`${Number(row![field]).toLocaleString("en-US")} ns`);
     expect([shown.opcode, shown.engine]).toEqual([row!.opcode, row!.engine]);
     expect(shown.pc).toBe(String(row!.pc));
-    // Who called it: functions and turns of loops, each up to the outermost.
+    // Who called it: functions and loop iterations, each up to the outermost.
     await details.getByRole("tab", { name: "Call stack" }).click();
     const [made] = query(name, `SELECT * FROM KernelInstructions WHERE kernel_instruction_name = '${row!.kernel_instruction_name}'`);
     const upwards = (first: unknown, table: string, id: string, parent: string, text: (row: Fields) => string) => {

@@ -22,10 +22,10 @@ pub struct KernelFrame {
     pub line: u64,
 }
 
-/// One turn of a loop that the compiler took apart.
+/// One iteration of a loop that the compiler took apart.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KernelIteration {
-    /// Place of the turn around it, in [`KernelLines::iterations`].
+    /// Place of the iteration around it, in [`KernelLines::iterations`].
     pub parent: Option<usize>,
     /// Place of its function, in [`KernelLines::frames`].
     pub frame: Option<usize>,
@@ -46,7 +46,7 @@ pub struct KernelLine {
     pub line: u64,
     /// Place of the innermost function, in [`KernelLines::frames`].
     pub frame: Option<usize>,
-    /// Place of the innermost turn, in [`KernelLines::iterations`].
+    /// Place of the innermost iteration, in [`KernelLines::iterations`].
     pub iteration: Option<usize>,
 }
 
@@ -57,7 +57,7 @@ pub struct KernelLines {
     pub lnc: u64,
     /// Functions; each comes after the one that it was entered from.
     pub frames: Vec<KernelFrame>,
-    /// Turns of loops; each comes after the one around it.
+    /// Iterations of loops; each comes after the one around it.
     pub iterations: Vec<KernelIteration>,
     /// In program order.
     pub lines: Vec<KernelLine>,
@@ -155,16 +155,16 @@ impl KernelLines {
                 Some(Item::Inst(Inst { name: instruction, line })) => {
                     out.lines.push(KernelLine { instruction, line, frame, iteration });
                 }
-                Some(Item::Iter(turn)) => {
+                Some(Item::Iter(item)) => {
                     let own = KernelIteration {
                         parent: iteration,
                         frame,
-                        variable: text(turn.var).into(),
-                        value: text(turn.val).parse().ok(),
-                        line: turn.line.unwrap_or(0),
+                        variable: text(item.var).into(),
+                        value: text(item.val).parse().ok(),
+                        line: item.line.unwrap_or(0),
                     };
                     let at = place(&mut out.iterations, &mut iterations, own);
-                    open.push((turn.children.into_iter(), frame, Some(at)));
+                    open.push((item.children.into_iter(), frame, Some(at)));
                 }
                 Some(Item::Func(func)) => {
                     let outer = frame.and_then(|at| out.frames.get(at)?.file.clone());
@@ -220,13 +220,21 @@ mod tests {
                 ("k.inner", Some(0), Some("k.py"), 0),
             ]
         );
-        let turns: Vec<_> = kernel
+        let iterations: Vec<_> = kernel
             .iterations
             .iter()
-            .map(|turn| (&*turn.variable, turn.value, turn.parent, turn.frame, turn.line))
+            .map(|iteration| {
+                (
+                    &*iteration.variable,
+                    iteration.value,
+                    iteration.parent,
+                    iteration.frame,
+                    iteration.line,
+                )
+            })
             .collect();
         assert_eq!(
-            turns,
+            iterations,
             [
                 ("i", Some(0), None, Some(0), 7),
                 ("i", Some(1), None, Some(0), 7),

@@ -28,13 +28,8 @@ pub(crate) fn ingest(neff: &str, trace: &str, root: &str) -> Value {
     let neff = Neff::open(&bytes, &NeffOptions::new(neff::Mode::Lenient)).unwrap();
     let file = File::open(trace).unwrap();
     let mut report = Report::new(neff::Mode::Lenient);
-    let capture = Capture::open(
-        &neff,
-        &file,
-        Options { call_stacks: true, ..Options::default() },
-        &mut report,
-    )
-    .unwrap();
+    let options = Options { call_stacks: true, ..Options::default() };
+    let capture = Capture::open(&neff, &file, options, &mut report).unwrap();
     let _ = std::fs::remove_dir_all(root);
     let store = Store::new(root);
     let draft = store.begin(&format!("n_{:040}", 1), true).unwrap();
@@ -73,13 +68,7 @@ pub(crate) fn rows(neff: &str, trace: &str) -> Value {
     let file = File::open(trace).unwrap();
     let mut report = Report::new(neff::Mode::Lenient);
     let (begin, before) = (Instant::now(), cpu());
-    let capture = Capture::open(
-        &neff,
-        &file,
-        Options { call_stacks: true, ..Options::default() },
-        &mut report,
-    )
-    .unwrap();
+    let capture = Capture::open(&neff, &file, Options::default(), &mut report).unwrap();
     let outcome = run(&capture, Parts { usage: false }, &mut Nothing).unwrap();
     let (wall, cpu) = (begin.elapsed().as_secs_f64(), cpu() - before);
     let instructions: u64 = outcome.totals.cores.iter().flat_map(|core| core.instructions).sum();

@@ -51,7 +51,7 @@ fn file(name: Option<&std::sync::Arc<str>>) -> Option<String> {
 /// All of them; tables without rows are not written.
 pub(super) fn tables<S: ReadAt + ?Sized>(capture: &Capture<'_, S>) -> Vec<Filled> {
     let kernels = &capture.kernels;
-    let (frames, turns) = (&kernels.frames, &kernels.iterations);
+    let (frames, iterations) = (&kernels.frames, &kernels.iterations);
     let list = &kernels.instructions;
     let of_kernels = [
         filled(
@@ -62,7 +62,7 @@ pub(super) fn tables<S: ReadAt + ?Sized>(capture: &Capture<'_, S>) -> Vec<Filled
                 longs(list, |own| id(own.frame)),
                 longs(list, |own| long(frames.get(own.frame?)?.depth)),
                 longs(list, |own| id(own.iteration)),
-                longs(list, |own| long(turns.get(own.iteration?)?.depth)),
+                longs(list, |own| long(iterations.get(own.iteration?)?.depth)),
                 longs(list, |own| core(own.core)),
                 texts(list, |own| file(own.file.as_ref())),
                 longs(list, |own| line(own.line)),
@@ -82,15 +82,15 @@ pub(super) fn tables<S: ReadAt + ?Sized>(capture: &Capture<'_, S>) -> Vec<Filled
         ),
         filled(
             "KernelIterationVariables",
-            turns.len(),
+            iterations.len(),
             vec![
-                Cells::Longs(numbered(turns).map(Some).collect()),
-                texts(turns, |own| Some(own.variable.to_string())),
-                longs(turns, |own| own.value),
-                longs(turns, |own| id(own.parent)),
-                longs(turns, |own| core(own.core)),
-                texts(turns, |own| file(own.file.as_ref())),
-                longs(turns, |own| line(own.line)),
+                Cells::Longs(numbered(iterations).map(Some).collect()),
+                texts(iterations, |own| Some(own.variable.to_string())),
+                longs(iterations, |own| own.value),
+                longs(iterations, |own| id(own.parent)),
+                longs(iterations, |own| core(own.core)),
+                texts(iterations, |own| file(own.file.as_ref())),
+                longs(iterations, |own| line(own.line)),
             ],
         ),
     ];

@@ -1,4 +1,4 @@
-// Who called an instruction: the functions and the turns of loops of its kernel, and the framework's call that the
+// Who called an instruction: the functions and the loop iterations of its kernel, and the framework's call that the
 // kernel was made for. Each line leads to the source.
 
 import type { CallStack } from "../api/types";
@@ -8,13 +8,13 @@ import { openLine } from "../state/code";
 type Frame = CallStack["frames"][number];
 type Loop = CallStack["loops"][number];
 
-function Place({ at, of = "" }: { at: Pick<Loop, "file" | "line">; of?: string }) {
+function Place({ at, prefix = "" }: { at: Pick<Loop, "file" | "line">; prefix?: string }) {
   const { file, line } = at;
   if (!file || !line) return file ? <span className="dim mono">{short(file, 100)}</span> : null;
   const place = `${file}:${line}`;
   return (
     <button type="button" className="link mono" title={place} onClick={() => openLine(file, line)}>
-      {of}
+      {prefix}
       {short(`${file.split("/").at(-1)}:${line}`, 60)}
     </button>
   );
@@ -27,12 +27,12 @@ function Call({ frame }: { frame: Frame }) {
     <li>
       <span className="mono">{short(frame.function ?? "?", 120)}</span>
       <span className="spring" />
-      <Place at={known ? frame : { file: frame.file ?? null, line: frame.begins ?? null }} of={known ? "" : "begins at "} />
+      <Place at={known ? frame : { file: frame.file ?? null, line: frame.begins ?? null }} prefix={known ? "" : "begins at "} />
     </li>
   );
 }
 
-const turn = ({ variable, value }: Loop) => `${variable || "?"} = ${value ?? "?"}`;
+const iteration = ({ variable, value }: Loop) => `${variable || "?"} = ${value ?? "?"}`;
 
 function Stack({ stack }: { stack: CallStack }) {
   const title = stack.of === "kernel" ? "Kernel" : "Framework";
@@ -49,11 +49,11 @@ function Stack({ stack }: { stack: CallStack }) {
       </ol>
       {stack.loops.length > 0 && (
         <>
-          <h4 className="dim">Turns of loops</h4>
+          <h4 className="dim">Loop iterations</h4>
           <ol className="ends calls">
             {stack.loops.map((loop, i) => (
               <li key={i}>
-                <span className="mono">{short(turn(loop), 120)}</span>
+                <span className="mono">{short(iteration(loop), 120)}</span>
                 <span className="spring" />
                 <Place at={loop} />
               </li>
