@@ -5,6 +5,7 @@
 import { execFileSync } from "node:child_process";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { time } from "../src/format/number";
 import { Viewer, launch } from "./browser";
 import { Server, binary } from "./server";
 import { table } from "./tables";
@@ -33,6 +34,33 @@ function query(name: string, sql: string): Fields[] {
   return JSON.parse(text) as Fields[];
 }
 const one = (name: string, sql: string) => Number(Object.values(query(name, sql)[0] ?? {})[0]);
+
+/** Runs of the iterations of loops with this variable, walked here from each instruction outwards. */
+function iterations(name: string, variable: string, gap: number): { path: string; from: number; to: number }[] {
+  const loops = new Map(query(name, "SELECT * FROM KernelIterationVariables").map((row) => [row.iteration_variable_id, row]));
+  const paths = new Map<unknown, string[]>();
+  for (const row of query(name, "SELECT * FROM KernelInstructions")) {
+    const outwards: string[] = [];
+    for (let loop = loops.get(row.iteration_variables_id!); loop; loop = loops.get(loop.parent_iteration_variable_id!)) outwards.push(`${loop.variable_name} = ${loop.variable_value}`);
+    const path = outwards.reverse().flatMap((one, i) => (one.startsWith(`${variable} = `) ? [outwards.slice(0, i + 1).join(" / ")] : []));
+    paths.set(row.kernel_instruction_name, path);
+  }
+  const open = new Map<string, { path: string; from: number; to: number }>();
+  const out: { path: string; from: number; to: number }[] = [];
+  for (const row of query(name, "SELECT kernel_instruction_name, start_ts, end_ts FROM Instruction ORDER BY start_ts, end_ts")) {
+    const [from, to] = [Number(row.start_ts), Number(row.end_ts)];
+    for (const path of paths.get(row.kernel_instruction_name) ?? []) {
+      const run = open.get(path);
+      if (run && from - run.to <= gap) run.to = Math.max(run.to, to);
+      else {
+        const made = { path, from, to };
+        open.set(path, made);
+        out.push(made);
+      }
+    }
+  }
+  return out.sort((a, b) => a.from - b.from || a.to - b.to || (a.path < b.path ? -1 : 1));
+}
 
 const VIEWPORTS: [name: string, from: number, to: number][] = [
   ["attn-tkg", 0, 0],
@@ -240,6 +268,25 @@ describe("the whole profile", () => {
     const button = viewer.widget("Region Highlighter").getByRole("button", { name: /^Mark \d+ regions/ });
     await expect.poll(() => button.isEnabled()).toBe(true);
     expect(Number(/\d+/.exec(await button.innerText())?.[0])).toBeGreaterThan(0);
+  });
+
+  it("Region Highlighter: iterations of a kernel's loop", async () => {
+    const variable = name === "moe-dge" ? "k" : "kv_h";
+    const wanted = iterations(name, variable, 1000);
+    expect(wanted.length).toBeGreaterThan(20);
+    await viewer.add("Region Highlighter");
+    const widget = viewer.widget("Region Highlighter");
+    await widget.getByLabel("Regions of").selectOption({ label: `iterations of ${variable}` });
+    await widget.getByRole("button", { name: `Mark ${Math.min(wanted.length, 200)} regions` }).click();
+    await widget.getByText("Lengths of regions").waitFor();
+    const dots = await widget.locator("circle title").allTextContents();
+    const first = wanted.slice(0, 200).map((one) => `${one.path}: ${time(one.to - one.from)} from ${time(one.from)}`);
+    expect(dots.length).toBeGreaterThan(4);
+    expect(first).toEqual(expect.arrayContaining(dots));
+    await viewer.picture("regions-of-loops-dark");
+    await viewer.page.getByRole("button", { name: "Undo: generate regions" }).click();
+    await widget.getByLabel("Regions of").selectOption({ label: "functions of kernels" });
+    await expect.poll(() => widget.getByRole("button", { name: /^Mark \d+ regions/ }).isEnabled()).toBe(true);
   });
 
   it("Annotations: the metrics between two", async () => {

@@ -3,7 +3,7 @@
 use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, PoisonError};
 
-use super::{Events, MOST, Profile};
+use super::{MOST, Profile};
 use crate::encode::bits::{read_delta, read_varint, unzigzag};
 use crate::encode::table::PAGE;
 use crate::error::Error;
@@ -20,6 +20,47 @@ pub(crate) struct Seen {
     pub(crate) name: u32,
     /// Place in the lane.
     pub(crate) row: u64,
+}
+
+/// Events of a page, column by column, in the order of the table.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    start: Vec<u64>,
+    end: Vec<u64>,
+    /// See [`Seen::fresh`]. It never falls, whatever the order of starts.
+    fresh: Vec<u64>,
+    name: Vec<u32>,
+    /// No event begins before the one in front of it.
+    in_order: bool,
+}
+
+impl Events {
+    /// `covered` is the latest end before the page.
+    fn new(start: &[i64], end: &[i64], name: impl Iterator<Item = u32>, mut covered: u64) -> Self {
+        let times = |list: &[i64]| -> Vec<u64> {
+            list.iter().map(|time| u64::try_from(*time).unwrap_or(0)).collect()
+        };
+        let (start, end) = (times(start), times(end));
+        let fresh = start.iter().zip(&end).map(|(start, end)| {
+            let fresh = (*start).max(covered);
+            covered = covered.max(*end);
+            fresh
+        });
+        let fresh = fresh.collect();
+        Self { in_order: start.is_sorted(), fresh, name: name.collect(), start, end }
+    }
+
+    /// Places of all events that begin in `from..to` or are under way in it, and
+    /// perhaps of others.
+    fn within(&self, from: u64, to: u64) -> std::ops::Range<usize> {
+        if !self.in_order {
+            return 0..self.start.len();
+        }
+        // All before the last one that begins what is covered at `from` ended.
+        let ended = self.fresh.partition_point(|fresh| *fresh <= from).saturating_sub(1);
+        let first = self.start.partition_point(|start| *start < from);
+        ended.min(first)..self.start.partition_point(|start| *start < to)
+    }
 }
 
 /// Sizes before and after compression, and where the values of a page begin.
@@ -88,47 +129,39 @@ impl Profile {
         crate::stop::wanted()?;
         let line = self.lane(lane)?;
         let [start, end, keys] = of.at;
-        let events = Events {
-            start: self.numbers(line, start)?,
-            end: self.numbers(line, end)?,
-            key: self.numbers(line, keys)?,
-        };
+        let (start, end) = (self.numbers(line, start)?, self.numbers(line, end)?);
+        let keys = self.numbers(line, keys)?;
         let rows = of.rows as usize;
-        if [&events.start, &events.end, &events.key].iter().any(|list| list.len() != rows) {
+        if [&start, &end, &keys].iter().any(|list| list.len() != rows) {
             return Err(Error::damaged(&self.dir, format!("a page has not {rows} rows")));
         }
+        let events = Events::new(&start, &end, names(line, &keys), of.before);
         let events = Arc::new(events);
         cache().put(key, Arc::clone(&events));
         Ok(events)
     }
 
-    /// Calls `each` for the events of a page, `first` being its first row in the
-    /// lane.
+    /// Calls `each` for the events of a page that begin in `from..to` or are under
+    /// way in it, and perhaps for others; `first` is its first row in the lane.
     pub(crate) fn events_of(
         &self,
         lane: usize,
         (block, page): (usize, usize),
         of: &RowPage,
         first: u64,
+        (from, to): (u64, u64),
         mut each: impl FnMut(Seen),
     ) -> Result<(), Error> {
         let events = self.page(lane, block, page, of)?;
-        let keys = &self.lane(lane)?.keys;
-        let mut covered = of.before;
-        let mut known = (i64::MIN, u32::MAX);
-        for (row, ((start, end), key)) in
-            (first..).zip(events.start.iter().zip(&events.end).zip(&events.key))
+        let places = events.within(from, to);
+        let rows = first + places.start as u64..;
+        let [start, end, fresh] = [&events.start, &events.end, &events.fresh]
+            .map(|list| list.get(places.clone()).unwrap_or_default());
+        let names = events.name.get(places.clone()).unwrap_or_default();
+        for ((((start, end), fresh), name), row) in
+            start.iter().zip(end).zip(fresh).zip(names).zip(rows)
         {
-            if known.0 != *key {
-                let wanted = u64::try_from(*key).unwrap_or(u64::MAX);
-                let place = keys.binary_search_by_key(&wanted, |(key, _)| *key);
-                let name = place.ok().and_then(|at| keys.get(at)).map_or(u32::MAX, |(_, n)| *n);
-                known = (*key, name);
-            }
-            let start = u64::try_from(*start).unwrap_or(0);
-            let end = u64::try_from(*end).unwrap_or(0);
-            each(Seen { start, end, fresh: start.max(covered), name: known.1, row });
-            covered = covered.max(end);
+            each(Seen { start: *start, end: *end, fresh: *fresh, name: *name, row });
         }
         Ok(())
     }
@@ -180,4 +213,19 @@ fn level_less(bytes: &[u8]) -> &[u8] {
     }
     let Some((size, rest)) = bytes.split_first_chunk::<4>() else { return bytes };
     rest.get(u32::from_le_bytes(*size) as usize..).unwrap_or_default()
+}
+
+/// Names by key. Instructions mostly come in the order of their slots, so that the
+/// place behind the last one is tried first.
+fn names<'l>(lane: &'l Lane, keys: &'l [i64]) -> impl Iterator<Item = u32> + 'l {
+    let mut last = 0;
+    keys.iter().map(move |key| {
+        let wanted = u64::try_from(*key).unwrap_or(u64::MAX);
+        let at = |place: usize| lane.keys.get(place).filter(|(key, _)| *key == wanted);
+        let search = || lane.keys.binary_search_by_key(&wanted, |(key, _)| *key).ok();
+        let known = [last, last + 1].into_iter().find(|place| at(*place).is_some());
+        let Some(place) = known.or_else(search) else { return u32::MAX };
+        last = place;
+        at(place).map_or(u32::MAX, |(_, name)| *name)
+    })
 }

@@ -16,6 +16,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use self::events::Events;
 use crate::disk::read_json;
 use crate::error::Error;
 use crate::kinds::{Kind, Kinds};
@@ -33,7 +34,7 @@ pub use selection::{LaneSums, NameSum};
 pub use spans::{LaneSpans, MOST_SPANS, Span};
 pub use viewport::{Column, Columns, LaneView, Viewport};
 
-/// Pages of events that are kept (our choice: 8,192 events of 24 bytes each).
+/// Pages of events that are kept (our choice: 8,192 events of 28 bytes each).
 const PAGES: usize = 512;
 
 /// Lists of pages that are kept.
@@ -70,14 +71,6 @@ impl<T> Cache<T> {
         }
         self.young.insert(key, value);
     }
-}
-
-/// Events of a page, column by column.
-#[derive(Debug, Default)]
-struct Events {
-    start: Vec<i64>,
-    end: Vec<i64>,
-    key: Vec<i64>,
 }
 
 /// See the module.

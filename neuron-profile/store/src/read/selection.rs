@@ -128,18 +128,17 @@ impl Profile {
                 }
             })?;
         }
-        let mut at = 0;
-        self.events_of(lane, (block, place), page, row, |event| {
+        self.events_of(lane, (block, place), page, row, (from, to), |event| {
             let begins = (from..to).contains(&event.start);
             let covers = event.end.min(to).saturating_sub(event.fresh.max(from));
             if begins || covers > 0 {
                 let length = event.end.saturating_sub(event.start);
                 let length = if begins { length } else { 0 };
+                let at = usize::try_from(event.row - row).unwrap_or(usize::MAX);
                 let moved = bytes.get(at).filter(|_| begins);
                 let moved = moved.and_then(|moved| u64::try_from(*moved).ok()).unwrap_or(0);
                 sums.add(Sum(event.name, u64::from(begins), length, covers, moved));
             }
-            at += 1;
         })
     }
 }

@@ -65,7 +65,7 @@ impl Profile {
     ) -> Result<(), Error> {
         let first_row = self.lane(lane)?.first_row;
         self.pages_in(lane, start, end, |place, page, row| {
-            self.events_of(lane, place, page, row, |event| {
+            self.events_of(lane, place, page, row, (start, end), |event| {
                 if event.start < end && (event.end > start || event.start >= start) {
                     let row = first_row + event.row;
                     each(Span { row, start: event.start, end: event.end, name: event.name });
@@ -87,7 +87,7 @@ impl Profile {
             if spans.len() > limit {
                 return Ok(());
             }
-            self.events_of(lane, place, page, row, |event| {
+            self.events_of(lane, place, page, row, (from, to), |event| {
                 let seen = event.start < to && (event.end > from || event.start >= from);
                 if seen && spans.len() <= limit {
                     let (start, end) = (event.start, event.end);

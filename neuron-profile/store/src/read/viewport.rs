@@ -7,6 +7,7 @@
 //! themselves are read: thirty times the columns at most, about.
 
 use super::Profile;
+use super::events::Seen;
 use crate::error::Error;
 use crate::tiles::page::entries;
 
@@ -98,21 +99,67 @@ pub struct Column {
     pub row: u64,
 }
 
-/// Sums while events are read.
-#[derive(Debug, Clone, Default)]
-struct Sum {
+/// A column while events are read.
+#[derive(Debug, Clone, Copy)]
+struct Cell {
     count: u32,
+    /// Smallest name of the events that begin in it.
+    least: u32,
+    /// The first that begins in it.
+    row: u64,
     busy: u64,
-    row: Option<u64>,
-    names: Vec<(u32, u64)>,
+    /// The time that most of it covers, and what has it.
+    most: (u64, u32),
 }
 
-impl Sum {
-    fn add(&mut self, name: u32, busy: u64) {
-        self.busy += busy;
-        match self.names.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, sum)) => *sum += busy,
-            None => self.names.push((name, busy)),
+impl Cell {
+    const EMPTY: Self = Self { count: 0, least: u32::MAX, row: 0, busy: 0, most: (0, u32::MAX) };
+
+    fn begins(&mut self, event: &Seen) {
+        if self.count == 0 {
+            self.row = event.row;
+        }
+        self.count = self.count.saturating_add(1);
+        self.least = self.least.min(event.name);
+    }
+}
+
+/// Times by name of one column: what is covered comes column by column, since what
+/// an event covers lies behind what those before it do.
+struct ByName {
+    column: usize,
+    /// By name; of unknown ones in the last place.
+    times: Vec<u64>,
+    /// Those that are not 0.
+    used: Vec<u32>,
+}
+
+impl ByName {
+    fn add(&mut self, cells: &mut [Cell], column: usize, name: u32, busy: u64) {
+        if column != self.column {
+            self.close(cells);
+            self.column = column;
+        }
+        let last = self.times.len().saturating_sub(1);
+        if let Some(time) = self.times.get_mut((name as usize).min(last)) {
+            if *time == 0 {
+                self.used.push(name);
+            }
+            *time += busy;
+        }
+    }
+
+    /// What the column has so far becomes its own.
+    fn close(&mut self, cells: &mut [Cell]) {
+        let last = self.times.len().saturating_sub(1);
+        let Some(cell) = cells.get_mut(self.column) else { return };
+        for name in self.used.drain(..) {
+            let Some(time) = self.times.get_mut((name as usize).min(last)) else { continue };
+            let busy = std::mem::take(time);
+            cell.busy += busy;
+            if busy > cell.most.0 || (busy == cell.most.0 && name < cell.most.1) {
+                cell.most = (busy, name);
+            }
         }
     }
 }
@@ -191,51 +238,52 @@ impl Profile {
         end: u64,
         out: &mut LaneView,
     ) -> Result<(), Error> {
-        let table_row = self.lane(lane)?.first_row;
+        let line = self.lane(lane)?;
         let (from, to) = (first << shift, end << shift);
-        let mut sums = vec![Sum::default(); usize::try_from(end - first).unwrap_or(0)];
-        let mut next = None;
+        let mut cells = vec![Cell::EMPTY; usize::try_from(end - first).unwrap_or(0)];
+        let times = vec![0; self.index.names.len() + 1];
+        let mut by_name = ByName { column: 0, times, used: Vec::new() };
+        let mut next = line.rows;
         self.pages_in(lane, from, to, |place, page, row| {
-            self.events_of(lane, place, page, row, |event| {
-                if (from..to).contains(&event.start) {
-                    if let Some(sum) = sums.get_mut(((event.start >> shift) - first) as usize) {
-                        sum.count = sum.count.saturating_add(1);
-                        sum.row.get_or_insert(event.row);
-                        sum.add(event.name, 0);
+            self.events_of(lane, place, page, row, (from, to), |event| {
+                if event.start >= to {
+                    return;
+                }
+                next = event.row + 1;
+                if let Some(at) = event.start.checked_sub(from) {
+                    if let Some(cell) = cells.get_mut((at >> shift) as usize) {
+                        cell.begins(&event);
                     }
-                } else if event.start >= to && next.is_none() {
-                    next = Some(event.row);
                 }
                 let mut at = event.fresh.max(from);
                 let until = event.end.min(to);
                 while at < until {
                     let bin = at >> shift;
                     let edge = ((bin + 1) << shift).min(until);
-                    if let Some(sum) = sums.get_mut((bin - first) as usize) {
-                        sum.add(event.name, edge - at);
-                    }
+                    by_name.add(&mut cells, (bin - first) as usize, event.name, edge - at);
                     at = edge;
                 }
             })
         })?;
-        let line = self.lane(lane)?;
-        let mut row = next.unwrap_or(line.rows);
-        let filled = sums.iter().enumerate().rev().filter(|(_, sum)| !sum.names.is_empty());
-        let mut columns: Vec<Column> = filled
-            .map(|(at, sum)| {
-                row = sum.row.unwrap_or(row);
-                let most = sum.names.iter().max_by_key(|(n, busy)| (*busy, std::cmp::Reverse(*n)));
-                Column {
-                    at: u32::try_from(at).unwrap_or(u32::MAX),
-                    count: sum.count,
-                    busy: sum.busy,
-                    name: most.map_or(u32::MAX, |(name, _)| *name),
-                    row: table_row + row,
-                }
-            })
-            .collect();
-        columns.reverse();
-        out.columns.append(&mut columns);
+        by_name.close(&mut cells);
+        let filled = cells.iter().enumerate().rev();
+        let filled = filled.filter(|(_, cell)| cell.count > 0 || cell.busy > 0);
+        let before = out.columns.len();
+        out.columns.extend(filled.map(|(at, cell)| {
+            if cell.count > 0 {
+                next = cell.row;
+            }
+            Column {
+                at: u32::try_from(at).unwrap_or(u32::MAX),
+                count: cell.count,
+                busy: cell.busy,
+                name: if cell.busy > 0 { cell.most.1 } else { cell.least },
+                row: line.first_row + next,
+            }
+        }));
+        if let Some(new) = out.columns.get_mut(before..) {
+            new.reverse();
+        }
         Ok(())
     }
 }

@@ -79,7 +79,7 @@ impl Profile {
         let mut edges: Vec<(u64, f64, i64)> = Vec::new();
         for lane in lanes {
             self.pages_in(*lane, from, to, |place, page, row| {
-                self.events_of(*lane, place, page, row, |event| {
+                self.events_of(*lane, place, page, row, (from, to), |event| {
                     let mut end = event.end;
                     let kind = self.kinds().kind(event.name);
                     let amount = match measure {

@@ -1,5 +1,5 @@
-// Region Highlighter: regions of the program as annotations, made by rules; and
-// how long those of one name last.
+// Region Highlighter: regions of the program as annotations, by layers, functions
+// of kernels or iterations of their loops; and how long those of one name last.
 
 import { useMemo, useState } from "react";
 import { getLayers } from "../api/trees";
@@ -14,9 +14,14 @@ import { useRequest } from "../parts/request";
 import { type Annotation, useAnnotations } from "../state/annotations";
 import { useProfile } from "../state/profile";
 import { useView } from "../state/view";
+import { kernelRegions, loopVariables } from "./kernel-regions";
 import { type Region, groupRuns, hslToHex } from "./region-rules";
 
+/** Annotations that one press makes at most. */
 const MOST = 200;
+/** Regions of kernels that are asked for at most. */
+const MOST_FOUND = 4000;
+const LOOP = "loop ";
 const [WIDTH, ROW, LEFT] = [760, 22, 190];
 
 function Distribution({ list }: { list: readonly Annotation[] }) {
@@ -54,16 +59,33 @@ function Distribution({ list }: { list: readonly Annotation[] }) {
 export default function Regions() {
   const { id, totalNs, profile } = useProfile();
   const list = useAnnotations((s) => s.list);
+  const [of, setOf] = useState("layers");
   const [depth, setDepth] = useState("0");
   const [filter, setFilter] = useState("");
   const [gap, setGap] = useState("1000");
-  const answer = useRequest(id, (signal) => getLayers(id ?? "", { from: 0, to: totalNs }, 4000, undefined, signal));
-  const depths = [...new Set((answer.data?.rows ?? []).map((row) => row.depth))];
+  const join = Math.max(0, Number(gap) || 0);
+  const kernels = profile?.tables?.KernelInstructions !== undefined;
+  const layers = useRequest(of === "layers" ? id : null, (signal) => getLayers(id ?? "", { from: 0, to: totalNs }, 4000, undefined, signal));
+  const loops = useRequest(kernels ? id : null, (signal) => loopVariables(id ?? "", signal));
+  const variable = of.startsWith(LOOP) ? of.slice(LOOP.length) : null;
+  const calls = useRequest(
+    of === "layers" ? null : `${id} ${of} ${join}`,
+    (signal) => kernelRegions(id ?? "", variable === null ? { of: "functions" } : { of: "loop", variable }, join, MOST_FOUND, signal),
+    300,
+  );
+  const depths = [...new Set((layers.data?.rows ?? []).map((row) => row.depth))];
   const found = useMemo((): Region[] => {
-    const bars = (answer.data?.rows ?? []).filter((row) => String(row.depth) === depth).flatMap((row) => row.bars);
-    const wanted = bars.filter((bar) => bar.path.toLowerCase().includes(filter.toLowerCase()));
-    return groupRuns(wanted, Math.max(0, Number(gap) || 0));
-  }, [answer.data, depth, filter, gap]);
+    const bars = (layers.data?.rows ?? []).filter((row) => String(row.depth) === depth).flatMap((row) => row.bars);
+    const all = of === "layers" ? bars : (calls.data?.list ?? []);
+    const wanted = all.filter((one) => one.path.toLowerCase().includes(filter.toLowerCase()));
+    return of === "layers" ? groupRuns(wanted, join) : wanted;
+  }, [layers.data, calls.data, of, depth, filter, join]);
+  const answer = of === "layers" ? layers : calls;
+  const kinds = [
+    { value: "layers", text: "layers" },
+    ...(kernels ? [{ value: "functions", text: "functions of kernels" }] : []),
+    ...(loops.data ?? []).map((name) => ({ value: LOOP + name, text: `iterations of ${short(name, 40)}` })),
+  ];
   const mine = list.filter((one) => one.source === "regions");
   const generate = () =>
     useAnnotations.getState().createMany(
@@ -73,8 +95,9 @@ export default function Regions() {
   return (
     <>
       <div className="toolbar">
-        <Select label="Level" shown value={depth} options={depths.length > 0 ? depths.map(String) : ["0"]} onChange={setDepth} />
-        <TextField label="Layers that have" value={filter} onChange={setFilter} placeholder="all layers" search />
+        <Select label="Regions of" shown value={of} options={kinds} onChange={setOf} />
+        {of === "layers" && <Select label="Level" shown value={depth} options={depths.length > 0 ? depths.map(String) : ["0"]} onChange={setDepth} />}
+        <TextField label="Names that have" value={filter} onChange={setFilter} placeholder="all names" search />
         <TextField label="Join over gaps, ns" value={gap} onChange={setGap} mono />
         <Button primary icon="plus" onClick={generate} disabled={found.length === 0}>
           Mark {Math.min(found.length, MOST)} regions
@@ -82,13 +105,19 @@ export default function Regions() {
         <Button icon="trash" onClick={() => useAnnotations.getState().remove(mine.map((one) => one.id))} disabled={mine.length === 0}>
           Clear {mine.length}
         </Button>
-        {found.length > MOST && <span className="tag warn">{found.length} found, the first {MOST} are marked</span>}
+        {found.length > MOST && (
+          <span className="tag warn">
+            {found.length}
+            {of !== "layers" && calls.data?.more ? " or more" : ""} found, the first {MOST} are marked
+          </span>
+        )}
       </div>
-      {answer.error && <Notice kind="bad">The layers: {answer.error}</Notice>}
-      {answer.data && found.length === 0 && <Notice>No layer of this level has that name.</Notice>}
+      {answer.error && <Notice kind="bad">{of === "layers" ? "The layers" : "The kernels"}: {answer.error}</Notice>}
+      {answer.data && found.length === 0 && <Notice>{of === "layers" ? "No layer of this level has that name." : "None ran, or none has that name."}</Notice>}
       {mine.length > 0 && <Distribution list={mine} />}
       <p className="dim small">
-        Regions of collectives: {whyAbsent(profile?.absent, "CcOp")}. Regions of kernel calls: {whyAbsent(profile?.absent, "KernelInstructions")}.
+        Regions of collectives: {whyAbsent(profile?.absent, "CcOp")}.
+        {!kernels && <> Regions of kernels: {whyAbsent(profile?.absent, "KernelInstructions")}.</>}
       </p>
     </>
   );
