@@ -250,10 +250,10 @@ impl Profile {
                     return;
                 }
                 next = event.row + 1;
-                if let Some(at) = event.start.checked_sub(from) {
-                    if let Some(cell) = cells.get_mut((at >> shift) as usize) {
-                        cell.begins(&event);
-                    }
+                if let Some(at) = event.start.checked_sub(from)
+                    && let Some(cell) = cells.get_mut((at >> shift) as usize)
+                {
+                    cell.begins(&event);
                 }
                 let mut at = event.fresh.max(from);
                 let until = event.end.min(to);
