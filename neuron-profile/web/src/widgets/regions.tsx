@@ -81,6 +81,7 @@ export default function Regions() {
     return of === "layers" ? groupRuns(wanted, join) : wanted;
   }, [layers.data, calls.data, of, depth, filter, join]);
   const answer = of === "layers" ? layers : calls;
+  const cut = of !== "layers" && calls.data?.more === true;
   const kinds = [
     { value: "layers", text: "layers" },
     ...(kernels ? [{ value: "functions", text: "functions of kernels" }] : []),
@@ -99,16 +100,16 @@ export default function Regions() {
         {of === "layers" && <Select label="Level" shown value={depth} options={depths.length > 0 ? depths.map(String) : ["0"]} onChange={setDepth} />}
         <TextField label="Names that have" value={filter} onChange={setFilter} placeholder="all names" search />
         <TextField label="Join over gaps, ns" value={gap} onChange={setGap} mono />
-        <Button primary icon="plus" onClick={generate} disabled={found.length === 0}>
+        <Button primary icon="plus" onClick={generate} disabled={answer.loading || found.length === 0}>
           Mark {Math.min(found.length, MOST)} regions
         </Button>
         <Button icon="trash" onClick={() => useAnnotations.getState().remove(mine.map((one) => one.id))} disabled={mine.length === 0}>
           Clear {mine.length}
         </Button>
-        {found.length > MOST && (
+        {(cut || found.length > MOST) && (
           <span className="tag warn">
             {found.length}
-            {of !== "layers" && calls.data?.more ? " or more" : ""} found, the first {MOST} are marked
+            {cut && " or more"} found, the first {Math.min(found.length, MOST)} are marked
           </span>
         )}
       </div>
