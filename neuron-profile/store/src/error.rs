@@ -41,9 +41,9 @@ pub enum Error {
     /// Written by a newer version.
     #[error("{} has layout {found}, this version reads {known}; use a newer neuron-profile", path.display())]
     Newer {
-        /// The manifest.
+        /// The file that says so.
         path: PathBuf,
-        /// Its layout.
+        /// What it says.
         found: u32,
         /// Ours.
         known: u32,

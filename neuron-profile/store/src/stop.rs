@@ -32,6 +32,11 @@ pub fn while_wanted<T>(stop: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
     work()
 }
 
+/// What the work of this thread is told by.
+pub(crate) fn told() -> Option<Arc<AtomicBool>> {
+    STOP.with_borrow(Clone::clone)
+}
+
 /// An error if nobody waits for the work of this thread.
 ///
 /// # Errors

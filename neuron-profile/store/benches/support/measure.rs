@@ -90,10 +90,10 @@ fn open(root: &str) -> Result<Profile, Error> {
     store.open(&list.first().unwrap().manifest.id)
 }
 
-/// Processor time of this thread so far.
-fn thread_cpu() -> Duration {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    Duration::from_nanos(text.split_whitespace().next().unwrap().parse().unwrap())
+/// Processor time of all threads so far.
+fn work_so_far() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
 }
 
 struct Random(u64);
@@ -131,9 +131,9 @@ pub(crate) fn read(root: &str, count: usize) -> Value {
         let (mut times, mut work) = (Vec::new(), Vec::new());
         for _ in 0..count {
             let start = random.below(total - span + 1);
-            let (begin, before) = (Instant::now(), thread_cpu());
+            let (begin, before) = (Instant::now(), work_so_far());
             let view = profile.viewport(start, start + span, 1000, &lanes).unwrap();
-            work.push(thread_cpu() - before);
+            work.push(work_so_far() - before);
             times.push(begin.elapsed());
             assert!(view.columns >= 1000);
         }

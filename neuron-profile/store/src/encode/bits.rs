@@ -158,26 +158,15 @@ fn unpack(bytes: &[u8], width: u32) -> [u64; PART] {
     if width == 0 {
         return out;
     }
-    let mask = if width == 64 { u64::MAX } else { (1 << width) - 1 };
-    let mut words = bytes.chunks(8).map(|chunk| {
-        let mut word = [0; 8];
-        if let Some(place) = word.get_mut(..chunk.len()) {
-            place.copy_from_slice(chunk);
-        }
-        u64::from_le_bytes(word)
-    });
-    let (mut word, mut have) = (0_u64, 0_u32);
-    for value in &mut out {
-        if have >= width {
-            *value = word & mask;
-            word = if width == 64 { 0 } else { word >> width };
-            have -= width;
-        } else {
-            let next = words.next().unwrap_or(0);
-            *value = (word | if have < 64 { next << have } else { 0 }) & mask;
-            let taken = width - have;
-            word = if taken == 64 { 0 } else { next >> taken };
-            have = 64 - taken;
+    let mask = u64::MAX >> (64 - width.min(64));
+    // A value lies in the sixteen bytes from its first one, the last one too.
+    let mut padded = [0; PART * 8 + 16];
+    if let Some(place) = padded.get_mut(..bytes.len()) {
+        place.copy_from_slice(bytes);
+    }
+    for (value, bit) in out.iter_mut().zip((0..).step_by(width as usize)) {
+        if let Some(word) = padded.get(bit / 8..).and_then(|rest| rest.first_chunk()) {
+            *value = (u128::from_le_bytes(*word) >> (bit % 8)) as u64 & mask;
         }
     }
     out

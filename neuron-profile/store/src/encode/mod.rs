@@ -9,6 +9,7 @@
 
 pub mod bits;
 mod chunk;
+pub(crate) mod frames;
 mod output;
 mod page;
 pub mod table;

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use super::{MOST, Profile};
 use crate::encode::bits::{read_delta, read_varint, unzigzag};
+use crate::encode::frames;
 use crate::encode::table::PAGE;
 use crate::error::Error;
 use crate::lanes::Lane;
@@ -36,9 +37,15 @@ pub(super) struct Events {
 
 impl Events {
     /// `covered` is the latest end before the page.
-    fn new(start: &[i64], end: &[i64], name: impl Iterator<Item = u32>, mut covered: u64) -> Self {
-        let times = |list: &[i64]| -> Vec<u64> {
-            list.iter().map(|time| u64::try_from(*time).unwrap_or(0)).collect()
+    fn new(
+        start: Vec<i64>,
+        end: Vec<i64>,
+        name: impl Iterator<Item = u32>,
+        mut covered: u64,
+    ) -> Self {
+        // In place: both are of the same size.
+        let times = |list: Vec<i64>| -> Vec<u64> {
+            list.into_iter().map(|time| time.max(0).cast_unsigned()).collect()
         };
         let (start, end) = (times(start), times(end));
         let fresh = start.iter().zip(&end).map(|(start, end)| {
@@ -106,7 +113,7 @@ impl Profile {
             if plain > MOST as usize {
                 return Err(bad());
             }
-            unpacked = zstd::bulk::decompress(values, plain).map_err(|_| bad())?;
+            unpacked = frames::unpack(values, plain).map_err(|_| bad())?;
             &unpacked
         };
         read_delta(level_less(values), PAGE, &mut out).ok_or_else(bad)?;
@@ -135,7 +142,7 @@ impl Profile {
         if [&start, &end, &keys].iter().any(|list| list.len() != rows) {
             return Err(Error::damaged(&self.dir, format!("a page has not {rows} rows")));
         }
-        let events = Events::new(&start, &end, names(line, &keys), of.before);
+        let events = Events::new(start, end, names(line, &keys), of.before);
         let events = Arc::new(events);
         cache().put(key, Arc::clone(&events));
         Ok(events)

@@ -5,6 +5,7 @@
 
 mod events;
 mod ids;
+pub(crate) mod parts;
 mod rows;
 mod selection;
 mod spans;
@@ -102,7 +103,12 @@ impl Profile {
     pub fn open(dir: PathBuf, manifest: Manifest, labels: Labels) -> Result<Self, Error> {
         let index: Index = read_json(&dir.join("lanes.json"))?;
         let kinds = optional(&dir.join("kinds.json"))?;
-        let series: SeriesIndex = optional(&dir.join("series.json"))?;
+        let series_path = dir.join("series.json");
+        let series: SeriesIndex = optional(&series_path)?;
+        let (found, known) = (series.version, SeriesIndex::KNOWN);
+        if found > known {
+            return Err(Error::Newer { path: series_path, found, known });
+        }
         let open = |name: &str| {
             let path = dir.join(name);
             File::open(&path).map_err(Error::io("open", &path))
@@ -183,6 +189,10 @@ impl Profile {
     /// of an older version has none.
     pub fn series(&self) -> &[Series] {
         &self.series.series
+    }
+
+    pub(crate) const fn series_version(&self) -> u32 {
+        self.series.version
     }
 
     pub(crate) const fn series_file(&self) -> Option<&File> {

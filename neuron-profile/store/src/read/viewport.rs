@@ -8,6 +8,7 @@
 
 use super::Profile;
 use super::events::Seen;
+use super::parts;
 use crate::error::Error;
 use crate::tiles::page::entries;
 
@@ -181,9 +182,21 @@ impl Profile {
     ) -> Result<Viewport, Error> {
         let Columns { start, shift, columns } = Columns::new(start, end, width)?;
         let first = start >> shift;
-        let lanes = lanes.iter().map(|lane| self.lane_view(*lane, shift, first, columns));
-        let lanes = lanes.collect::<Result<_, Error>>()?;
+        let view = |lane: &usize| self.lane_view(*lane, shift, first, columns);
+        // Levels are read in less time than threads begin in; events are not.
+        let lanes = if lanes.iter().any(|lane| self.reads_events(*lane, shift, first)) {
+            parts::each(lanes, view)?
+        } else {
+            lanes.iter().map(view).collect::<Result<_, Error>>()?
+        };
         Ok(Viewport { start, column_ns: 1 << shift, columns, lanes })
+    }
+
+    /// Whether columns from `first` on come from the events of a lane.
+    fn reads_events(&self, lane: usize, shift: u32, first: u64) -> bool {
+        let Some(line) = self.index.lanes.get(lane) else { return false };
+        let level = line.levels.iter().find(|level| level.shift == shift);
+        level.is_none_or(|level| level.from >> shift > first)
     }
 
     fn lane_view(

@@ -36,7 +36,8 @@ pub(crate) fn build(profile: &Profile, peak: f64) -> Result<(), Error> {
     let path = profile.dir().join("series");
     let file = File::create(&path).map_err(Error::io("create", &path))?;
     let mut out: Out = TileFile::new(BufWriter::with_capacity(1 << 18, file));
-    let mut index = SeriesIndex { series: catalogue::series(profile, peak)? };
+    let series = catalogue::series(profile, peak)?;
+    let mut index = SeriesIndex { version: SeriesIndex::KNOWN, series };
     let total = profile.manifest().total_ns;
     let of = |tables: bool| -> Vec<Levels> {
         let levels = index.series.iter().map(|series| {
@@ -200,7 +201,8 @@ fn rows<W: Write>(
                 number /= by.get(row).copied().flatten().unwrap_or(1.0);
             }
             if let Some(levels) = levels.get_mut(*at) {
-                levels.push(time, number, out).map_err(Error::io("write", &path))?;
+                let done = levels.push(time, number, out);
+                done.map_err(|error| Error::io("write", &path)(error))?;
             }
         }
     }

@@ -1,30 +1,14 @@
-//! Zoom levels of a series while they are written, and their pages.
+//! Zoom levels of a series while they are written.
 
 use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
+use super::page::{self, Entry, PAGE};
 use crate::tiles::write::TileFile;
-
-/// Entries of a page (our choice: a viewport reads four or five).
-const PAGE: usize = 256;
-
-/// Bytes of an entry in a page.
-const SIZE: usize = 40;
 
 /// The coarsest level: 2^46 ns are 19 hours.
 const COARSEST: u32 = 46;
-
-/// One bin, or a run of bins in which the value is the same.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Entry {
-    pub(super) bin: u64,
-    pub(super) bins: u64,
-    pub(super) min: f64,
-    pub(super) max: f64,
-    /// Of each bin: value times ns.
-    pub(super) integral: f64,
-}
 
 /// Where a page of a level lies.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -48,25 +32,6 @@ pub struct SeriesLevel {
     pub shift: u32,
     /// Its pages.
     pub pages: Vec<SeriesPage>,
-}
-
-/// The entries of a page; `None` for other bytes.
-pub(super) fn entries(bytes: &[u8]) -> Option<Vec<Entry>> {
-    let bytes = zstd::bulk::decompress(bytes, PAGE * SIZE).ok()?;
-    let (entries, rest) = bytes.as_chunks::<SIZE>();
-    let one = |bytes: &[u8; SIZE]| {
-        let word = |at: usize| -> Option<[u8; 8]> { bytes.get(at..at + 8)?.try_into().ok() };
-        let (long, real) =
-            (|at| word(at).map(u64::from_le_bytes), |at| word(at).map(f64::from_le_bytes));
-        Some(Entry {
-            bin: long(0)?,
-            bins: long(8)?,
-            min: real(16)?,
-            max: real(24)?,
-            integral: real(32)?,
-        })
-    };
-    rest.is_empty().then(|| entries.iter().map(one).collect())?
 }
 
 #[derive(Debug, Default)]
@@ -94,15 +59,7 @@ impl Growing {
             return Ok(());
         };
         let (bin, end) = (first.bin, last.bin + last.bins);
-        let mut bytes = Vec::with_capacity(self.page.len() * SIZE);
-        for entry in &self.page {
-            bytes.extend(entry.bin.to_le_bytes());
-            bytes.extend(entry.bins.to_le_bytes());
-            [entry.min, entry.max, entry.integral]
-                .iter()
-                .for_each(|v| bytes.extend(v.to_le_bytes()));
-        }
-        let bytes = zstd::bulk::compress(&bytes, 1)?;
+        let bytes = page::write(&self.page)?;
         let at = out.append(&bytes)?;
         let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         self.level.pages.push(SeriesPage { bin, end, at, size, before: self.before });

@@ -10,6 +10,7 @@
 mod build;
 mod catalogue;
 mod level;
+mod page;
 mod read;
 mod steps;
 #[cfg(test)]
@@ -97,5 +98,13 @@ pub struct Series {
 /// All series of a profile.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SeriesIndex {
+    /// How pages are written; see `page`.
+    #[serde(default)]
+    pub(crate) version: u32,
     pub(crate) series: Vec<Series>,
+}
+
+impl SeriesIndex {
+    /// The newest version that is known.
+    pub(crate) const KNOWN: u32 = page::VERSION;
 }

@@ -2,7 +2,8 @@
 
 use std::os::unix::fs::FileExt as _;
 
-use super::level::{Entry, SeriesPage, entries};
+use super::level::SeriesPage;
+use super::page::{self, Entry};
 use super::{Series, SeriesLevel};
 use crate::error::Error;
 use crate::read::{Columns, Profile};
@@ -105,7 +106,7 @@ impl Profile {
         };
         let mut bytes = vec![0; page.size as usize];
         file.read_exact_at(&mut bytes, page.at).map_err(|e| Error::io("read", &path)(e))?;
-        entries(&bytes).ok_or_else(bad)
+        page::read(&bytes, self.series_version()).ok_or_else(bad)
     }
 
     fn series_columns(&self, series: &Series, of: &Columns) -> Result<Vec<SeriesColumn>, Error> {

@@ -6,13 +6,13 @@ use super::level::Levels;
 use super::steps::Steps;
 use super::{Measure, Series, Source};
 use crate::error::Error;
-use crate::read::Profile;
+use crate::read::{Profile, parts};
 
 /// Pages of events in a window, of all lanes together.
 const WINDOW: usize = 32;
 
-/// Windows that are read at the same time.
-const THREADS: usize = 2;
+/// Windows that are in memory at the same time.
+const MOST: usize = 2;
 
 /// The steps of the series in a window, by number.
 type Window = Vec<Option<Steps>>;
@@ -36,23 +36,14 @@ pub(super) fn lanes(
     let starts = std::iter::once(0).chain(ends.iter().copied());
     let windows: Vec<(u64, u64)> =
         starts.zip(ends.iter().copied()).filter(|(from, to)| from < to).collect();
-    for some in windows.chunks(THREADS) {
-        let read: Vec<Result<Window, Error>> = std::thread::scope(|scope| {
-            let one = |range: &(u64, u64)| {
-                let range = *range;
-                scope.spawn(move || window(profile, all, range))
-            };
-            let running: Vec<_> = some.iter().map(one).collect();
-            let done = running.into_iter().map(|thread| match thread.join() {
-                Ok(done) => done,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
-            done.collect()
-        });
+    for some in windows.chunks(MOST) {
+        let read = parts::each(some, |range| window(profile, all, *range))?;
         for window in read {
-            for (levels, steps) in levels.iter_mut().zip(window?) {
+            for (levels, steps) in levels.iter_mut().zip(window) {
                 for (time, value) in steps.into_iter().flatten() {
-                    levels.push(time, value, out).map_err(Error::io("write", &path))?;
+                    // The error is made when there is one: there are many steps.
+                    let done = levels.push(time, value, out);
+                    done.map_err(|error| Error::io("write", &path)(error))?;
                 }
             }
         }
