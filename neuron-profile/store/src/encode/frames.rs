@@ -12,10 +12,7 @@ thread_local! {
 }
 
 /// The context of this thread, made the first time.
-fn kept<'k, T>(
-    kept: &'k mut Option<T>,
-    make: impl FnOnce() -> io::Result<T>,
-) -> io::Result<&'k mut T> {
+fn kept<T>(kept: &mut Option<T>, make: impl FnOnce() -> io::Result<T>) -> io::Result<&mut T> {
     match kept {
         Some(context) => Ok(context),
         none => Ok(none.insert(make()?)),

@@ -130,7 +130,7 @@ impl Profile {
     ) -> Result<Arc<Events>, Error> {
         let key = (lane as u32, block as u32, page as u32);
         let cache = || self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = cache().get(key) {
+        if let Some(known) = cache().get(&key) {
             return Ok(known);
         }
         crate::stop::wanted()?;

@@ -13,6 +13,7 @@ mod viewport;
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::hash::Hash;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +24,7 @@ use crate::error::Error;
 use crate::kinds::{Kind, Kinds};
 use crate::lanes::{Index, Lane};
 use crate::manifest::{Labels, Manifest};
-use crate::series::{Series, SeriesIndex};
+use crate::series::{Place, Rows, Series, SeriesIndex};
 use crate::tiles::page::{RowPage, read_pages};
 
 pub use arrow_array::RecordBatchReader;
@@ -41,32 +42,38 @@ const PAGES: usize = 512;
 /// Lists of pages that are kept.
 const LISTS: usize = 4096;
 
+/// Row groups of series that are kept (our choice: 262,144 rows of 24 bytes each).
+const GROUPS: usize = 8;
+
+/// Lane, block and page.
+type At = (u32, u32, u32);
+
 /// Most bytes of a page of events or of a level: larger ones are damage.
 const MOST: u32 = 64 << 20;
 
 /// A map that forgets the older half when it is full.
 #[derive(Debug)]
-struct Cache<T> {
-    young: HashMap<(u32, u32, u32), Arc<T>>,
-    old: HashMap<(u32, u32, u32), Arc<T>>,
+pub(crate) struct Cache<K, T> {
+    young: HashMap<K, Arc<T>>,
+    old: HashMap<K, Arc<T>>,
     most: usize,
 }
 
-impl<T> Cache<T> {
+impl<K: Eq + Hash + Clone, T> Cache<K, T> {
     fn new(most: usize) -> Mutex<Self> {
         Mutex::new(Self { young: HashMap::new(), old: HashMap::new(), most })
     }
 
-    fn get(&mut self, key: (u32, u32, u32)) -> Option<Arc<T>> {
-        if let Some(found) = self.young.get(&key) {
+    pub(crate) fn get(&mut self, key: &K) -> Option<Arc<T>> {
+        if let Some(found) = self.young.get(key) {
             return Some(Arc::clone(found));
         }
-        let found = self.old.remove(&key)?;
-        self.put(key, Arc::clone(&found));
+        let found = self.old.remove(key)?;
+        self.put(key.clone(), Arc::clone(&found));
         Some(found)
     }
 
-    fn put(&mut self, key: (u32, u32, u32), value: Arc<T>) {
+    pub(crate) fn put(&mut self, key: K, value: Arc<T>) {
         if self.young.len() >= self.most / 2 {
             self.old = std::mem::take(&mut self.young);
         }
@@ -87,8 +94,10 @@ pub struct Profile {
     tiles: File,
     /// Tables of lanes.
     files: HashMap<&'static str, File>,
-    lists: Mutex<Cache<Vec<RowPage>>>,
-    events: Mutex<Cache<Events>>,
+    lists: Mutex<Cache<At, Vec<RowPage>>>,
+    events: Mutex<Cache<At, Events>>,
+    /// What series of tables are made of, by place and row group.
+    values: Mutex<Cache<(Place, usize), Rows>>,
     /// Footers of tables.
     footers: Mutex<HashMap<String, ArrowReaderMetadata>>,
 }
@@ -134,6 +143,7 @@ impl Profile {
             files,
             lists: Cache::new(LISTS),
             events: Cache::new(PAGES),
+            values: Cache::new(GROUPS),
             footers: Mutex::default(),
         })
     }
@@ -195,6 +205,10 @@ impl Profile {
         self.series.version
     }
 
+    pub(crate) const fn values(&self) -> &Mutex<Cache<(Place, usize), Rows>> {
+        &self.values
+    }
+
     pub(crate) const fn series_file(&self) -> Option<&File> {
         self.series_file.as_ref()
     }
@@ -230,7 +244,7 @@ impl Profile {
     fn pages(&self, lane: usize, block: usize) -> Result<Arc<Vec<RowPage>>, Error> {
         let key = (lane as u32, block as u32, u32::MAX);
         let cache = || self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = cache().get(key) {
+        if let Some(known) = cache().get(&key) {
             return Ok(known);
         }
         let path = || self.dir.join("tiles");

@@ -12,6 +12,7 @@ mod catalogue;
 mod level;
 mod page;
 mod read;
+mod rows;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ mod windows;
 pub use read::{SeriesColumn, SeriesView};
 
 pub(crate) use build::build;
+pub(crate) use rows::{Place, Rows};
 
 use serde::{Deserialize, Serialize};
 

@@ -4,7 +4,7 @@
 //! the entry before (from 0 for the first), how many bins, least, largest, and
 //! the integral of a bin, 8 bytes each, lowest first. The first bytes of all
 //! entries come first, then their second ones, and so on: what is near each
-//! other is alike. Up to [`BY_ENTRY`] whole entries followed each other, with
+//! other is alike. In version [`BY_ENTRY`] whole entries followed each other, with
 //! the number of their first bin.
 
 use std::io;
@@ -17,7 +17,7 @@ pub(super) const PAGE: usize = 256;
 /// Bytes of an entry in a page.
 const SIZE: usize = 40;
 
-/// The last version of the index whose pages are entry by entry.
+/// The version of the index whose pages are entry by entry.
 const BY_ENTRY: u32 = 0;
 
 /// The version of the index whose pages [`write`] makes.
@@ -81,7 +81,7 @@ pub(super) fn read(bytes: &[u8], version: u32) -> Option<Vec<Entry>> {
     if bytes.len() % SIZE != 0 {
         return None;
     }
-    if version <= BY_ENTRY {
+    if version == BY_ENTRY {
         return bytes.as_chunks().0.iter().map(Entry::new).collect();
     }
     let mut rows = vec![[0; SIZE]; count];

@@ -4,10 +4,10 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float32Type, Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
-use parquet::arrow::ProjectionMask;
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::statistics::Statistics;
 
+use super::rows::Place;
 use super::{Measure, Series, Source};
 use crate::error::Error;
 use crate::read::Profile;
@@ -56,14 +56,9 @@ impl Profile {
         match &series.source {
             Source::Lanes { lanes, measure } => self.lane_steps(lanes, *measure, from, to),
             Source::Table { table, value, by, id } => {
-                let columns = [Some(value), by.as_ref()];
-                self.table_steps(
-                    series.core.unwrap_or(0),
-                    table,
-                    columns,
-                    id.as_deref(),
-                    (from, to),
-                )
+                let place = (table.clone(), value.clone(), by.clone());
+                let own = (series.core.unwrap_or(0), id.as_deref());
+                self.table_steps(&place, own, (from, to))
             }
         }
     }
@@ -134,15 +129,13 @@ impl Profile {
 
     fn table_steps(
         &self,
-        core: u32,
-        table: &str,
-        [value, by]: [Option<&String>; 2],
-        id: Option<&str>,
+        place: &Place,
+        (core, id): (u32, Option<&str>),
         (from, to): (u64, u64),
     ) -> Result<Steps, Error> {
-        let (_, builder) = self.builder(table)?;
-        let core = i64::from(core);
+        let (_, builder) = self.builder(&place.0)?;
         let own = builder.metadata().row_groups().iter().enumerate().filter(|(_, group)| {
+            let core = i64::from(core);
             bounds(group, "pcore_idx").is_none_or(|(least, most)| (least..=most).contains(&core))
         });
         let time = |at| i64::try_from(at).unwrap_or(i64::MAX);
@@ -157,22 +150,15 @@ impl Profile {
         let first = groups.partition_point(|(_, _, most)| *most < time(from));
         let mut steps = Steps::new();
         for (at, ..) in groups.iter().skip(first) {
-            self.group_steps(table, *at, core, [value, by], id, |when, value| {
-                if when < to {
-                    steps.push((when, value));
-                }
-            })?;
+            let rows = self.group_rows(place, *at)?;
+            rows.each((core, id), (from, to), |when, value| steps.push((when, value)));
         }
         // What holds at the begin may stand in a row group before.
         let mut before = first;
         while steps.first().is_none_or(|step| step.0 > from) && before > 0 {
             before -= 1;
             let Some((at, ..)) = groups.get(before) else { break };
-            let mut last = None;
-            self.group_steps(table, *at, core, [value, by], id, |when, value| {
-                last = Some((when, value));
-            })?;
-            if let Some(last) = last {
+            if let Some(last) = self.group_rows(place, *at)?.latest(core, id) {
                 steps.insert(0, last);
             }
         }
@@ -189,67 +175,4 @@ impl Profile {
         }
         Ok(steps)
     }
-
-    fn group_steps(
-        &self,
-        table: &str,
-        group: usize,
-        core: i64,
-        [value, by]: [Option<&String>; 2],
-        id: Option<&str>,
-        mut each: impl FnMut(u64, f64),
-    ) -> Result<(), Error> {
-        let (path, builder) = self.builder(table)?;
-        let named = ["timestamp", "pcore_idx"].into_iter().chain(id.map(|_| "id"));
-        let named = named.chain([value, by].into_iter().flatten().map(String::as_str));
-        let mask = ProjectionMask::columns(builder.parquet_schema(), named);
-        let reader = builder.with_row_groups(vec![group]).with_projection(mask);
-        let reader = reader.with_batch_size(1 << 16).build().map_err(Error::parquet(&path))?;
-        for batch in reader {
-            crate::stop::wanted()?;
-            let batch = batch.map_err(|error| Error::damaged(&path, error))?;
-            rows(&batch, [value, by], id, |row_core, when, value| {
-                if row_core == core {
-                    each(when, value);
-                }
-            });
-        }
-        Ok(())
-    }
-}
-
-/// Calls `each` with core, time and value of the rows of a batch.
-fn rows(
-    batch: &RecordBatch,
-    [value, by]: [Option<&String>; 2],
-    id: Option<&str>,
-    mut each: impl FnMut(i64, u64, f64),
-) {
-    let column = |name: Option<&String>| Some(reals(batch.column_by_name(name?)?));
-    let (values, by) = (column(value).unwrap_or_default(), column(by));
-    let cores = batch.column_by_name("pcore_idx").map(|column| reals(column)).unwrap_or_default();
-    let is = id.and_then(|id| wanted(batch, id));
-    for (at, when) in times(batch, "timestamp").into_iter().enumerate() {
-        if is.as_ref().is_some_and(|is| !is.get(at).copied().unwrap_or(false)) {
-            continue;
-        }
-        let Some(mut value) = values.get(at).copied().flatten() else { continue };
-        if let Some(by) = &by {
-            value /= by.get(at).copied().flatten().unwrap_or(1.0);
-        }
-        let core = cores.get(at).copied().flatten().unwrap_or(0.0);
-        each(core as i64, when, value);
-    }
-}
-
-/// Which rows have this text in column `id`.
-fn wanted(batch: &RecordBatch, id: &str) -> Option<Vec<bool>> {
-    let column = batch.column_by_name("id")?.as_dictionary_opt::<Int32Type>()?;
-    let texts = column.values().as_string_opt::<i32>()?;
-    let fits: Vec<bool> = texts.iter().map(|text| text == Some(id)).collect();
-    let fit = |key: Option<i32>| {
-        let place = key.and_then(|key| usize::try_from(key).ok());
-        place.and_then(|place| fits.get(place)).copied().unwrap_or(false)
-    };
-    Some(column.keys().iter().map(fit).collect())
 }

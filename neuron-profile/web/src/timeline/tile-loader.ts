@@ -14,10 +14,13 @@ export interface LoaderOptions<T> {
   isRoot?(key: TileKey): boolean;
   /** Milliseconds that a load took, for measurements. */
   took?(milliseconds: number): void;
-  /** Browsers open six connections to a host; two are left for everything else. */
+  /** Tiles that are seen, loaded at a time: browsers open six connections to a host; two are left for everything else. */
   atOnce?: number;
   now?(): number;
 }
+
+/** Tiles that may be needed soon, loaded at a time. */
+const AHEAD = 1;
 
 /** Milliseconds until a tile that failed is tried again. */
 const AGAIN = 1500;
@@ -82,8 +85,9 @@ export class TileLoader<T extends Sized> {
       const key = this.queue.shift();
       if (!key) break;
       const text = keyText(key);
-      // A place is kept free for what is seen: what may be needed soon never takes them all.
-      if (!this.urgent.has(text) && this.running.size >= most - 1) {
+      // What may be needed soon waits until all that is seen is there, and comes a few at a time: the processors of
+      // the server are for what is looked at.
+      if (!this.urgent.has(text) && (this.running.size >= AHEAD || this.busy())) {
         waiting.push(key);
         break;
       }
@@ -96,6 +100,12 @@ export class TileLoader<T extends Sized> {
       this.start(key, text);
     }
     this.queue.unshift(...waiting);
+  }
+
+  /** Whether something is loaded that is seen. */
+  private busy(): boolean {
+    for (const text of this.running.keys()) if (this.urgent.has(text)) return true;
+    return false;
   }
 
   private later(): void {
