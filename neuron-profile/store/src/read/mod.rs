@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::kinds::{Kind, Kinds};
 use crate::lanes::{Index, Lane};
 use crate::manifest::{Labels, Manifest};
-use crate::series::{Place, Rows, Series, SeriesIndex};
+use crate::series::{Kept, Series, SeriesIndex};
 use crate::tiles::page::{RowPage, read_pages};
 
 pub use arrow_array::RecordBatchReader;
@@ -42,9 +42,6 @@ const PAGES: usize = 512;
 /// Lists of pages that are kept.
 const LISTS: usize = 4096;
 
-/// Row groups of series that are kept (our choice: 262,144 rows of 24 bytes each).
-const GROUPS: usize = 8;
-
 /// Lane, block and page.
 type At = (u32, u32, u32);
 
@@ -60,7 +57,7 @@ pub(crate) struct Cache<K, T> {
 }
 
 impl<K: Eq + Hash + Clone, T> Cache<K, T> {
-    fn new(most: usize) -> Mutex<Self> {
+    pub(crate) fn new(most: usize) -> Mutex<Self> {
         Mutex::new(Self { young: HashMap::new(), old: HashMap::new(), most })
     }
 
@@ -96,8 +93,8 @@ pub struct Profile {
     files: HashMap<&'static str, File>,
     lists: Mutex<Cache<At, Vec<RowPage>>>,
     events: Mutex<Cache<At, Events>>,
-    /// What series of tables are made of, by place and row group.
-    values: Mutex<Cache<(Place, usize), Rows>>,
+    /// What series of tables are made of.
+    rows: Kept,
     /// Footers of tables.
     footers: Mutex<HashMap<String, ArrowReaderMetadata>>,
 }
@@ -143,7 +140,7 @@ impl Profile {
             files,
             lists: Cache::new(LISTS),
             events: Cache::new(PAGES),
-            values: Cache::new(GROUPS),
+            rows: Kept::new(),
             footers: Mutex::default(),
         })
     }
@@ -205,8 +202,8 @@ impl Profile {
         self.series.version
     }
 
-    pub(crate) const fn values(&self) -> &Mutex<Cache<(Place, usize), Rows>> {
-        &self.values
+    pub(crate) const fn kept_rows(&self) -> &Kept {
+        &self.rows
     }
 
     pub(crate) const fn series_file(&self) -> Option<&File> {

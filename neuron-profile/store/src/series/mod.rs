@@ -21,7 +21,7 @@ mod windows;
 pub use read::{SeriesColumn, SeriesView};
 
 pub(crate) use build::build;
-pub(crate) use rows::{Place, Rows};
+pub(crate) use rows::Kept;
 
 use serde::{Deserialize, Serialize};
 

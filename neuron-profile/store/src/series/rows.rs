@@ -3,22 +3,74 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::Int32Type;
 use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 
 use super::steps::{reals, times};
 use crate::error::Error;
-use crate::read::Profile;
+use crate::read::{Cache, Profile};
+
+/// Rows that are read and kept together (our choice: four pages).
+const CHUNK: usize = if cfg!(test) { 50 } else { 4 * crate::encode::table::PAGE };
+
+/// When the chunks of a row group begin.
+#[derive(Debug, Default)]
+pub(crate) struct Chunks {
+    starts: Vec<u64>,
+    /// No row is earlier than the one in front of it.
+    in_order: bool,
+}
+
+impl Chunks {
+    /// How many.
+    pub(super) const fn count(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Those with what holds in a range, and perhaps others.
+    pub(super) fn within(&self, from: u64, to: u64) -> Range<usize> {
+        if !self.in_order {
+            return 0..self.count();
+        }
+        let first = self.starts.partition_point(|start| *start <= from).saturating_sub(1);
+        first..self.starts.partition_point(|start| *start < to)
+    }
+}
+
+/// What is kept of rows that series are made of.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// By table and row group.
+    chunks: Mutex<Cache<(String, usize), Chunks>>,
+    /// By place, row group and chunk.
+    rows: Mutex<Cache<(Place, usize, usize), Rows>>,
+    /// Held while something is read: who asks for the same at the same time waits
+    /// for it instead.
+    reading: Mutex<()>,
+}
+
+impl Kept {
+    pub(crate) fn new() -> Self {
+        // Our choices; a chunk takes 24 bytes for each row.
+        Self { chunks: Cache::new(4096), rows: Cache::new(64), reading: Mutex::new(()) }
+    }
+}
+
+/// The guard of a lock, whoever panicked with it.
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Where the values of a series are: of a table the column of the value, and that
 /// by which it is divided.
 pub(crate) type Place = (String, String, Option<String>);
 
-/// The rows of a row group that have a value, in their order.
+/// The rows of a chunk that have a value, in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     times: Vec<u64>,
@@ -131,29 +183,75 @@ impl Key {
 }
 
 impl Profile {
-    /// The rows of a row group.
-    pub(super) fn group_rows(&self, of: &Place, group: usize) -> Result<Arc<Rows>, Error> {
-        let cache = || self.values().lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = (of.clone(), group);
-        if let Some(known) = cache().get(&kept) {
+    /// The chunks of a row group.
+    pub(super) fn chunks(&self, table: &str, group: usize) -> Result<Arc<Chunks>, Error> {
+        let kept = self.kept_rows();
+        let key = (table.to_owned(), group);
+        if let Some(known) = locked(&kept.chunks).get(&key) {
+            return Ok(known);
+        }
+        let _one = locked(&kept.reading);
+        if let Some(known) = locked(&kept.chunks).get(&key) {
+            return Ok(known);
+        }
+        let mut all = Vec::new();
+        self.columns_of_group(table, group, None, &["timestamp"], |batch| {
+            all.extend(times(batch, "timestamp"));
+        })?;
+        let starts = all.iter().copied().step_by(CHUNK).collect();
+        let chunks = Arc::new(Chunks { starts, in_order: all.is_sorted() });
+        locked(&kept.chunks).put(key, Arc::clone(&chunks));
+        Ok(chunks)
+    }
+
+    /// The rows of a chunk.
+    pub(super) fn chunk_rows(
+        &self,
+        of: &Place,
+        group: usize,
+        chunk: usize,
+    ) -> Result<Arc<Rows>, Error> {
+        let kept = self.kept_rows();
+        let key = (of.clone(), group, chunk);
+        if let Some(known) = locked(&kept.rows).get(&key) {
+            return Ok(known);
+        }
+        let _one = locked(&kept.reading);
+        if let Some(known) = locked(&kept.rows).get(&key) {
             return Ok(known);
         }
         let (table, value, by) = of;
-        let (path, builder) = self.builder(table)?;
-        let named = ["timestamp", "pcore_idx", "id"].into_iter();
-        let named =
-            named.chain([Some(value), by.as_ref()].into_iter().flatten().map(String::as_str));
-        let mask = ProjectionMask::columns(builder.parquet_schema(), named);
-        let reader = builder.with_row_groups(vec![group]).with_projection(mask);
-        let reader = reader.with_batch_size(1 << 16).build().map_err(Error::parquet(&path))?;
+        let mut names = vec!["timestamp", "pcore_idx", "id", value];
+        names.extend(by.as_deref());
         let mut rows = Rows::default();
-        for batch in reader {
-            crate::stop::wanted()?;
-            rows.add(&batch.map_err(|error| Error::damaged(&path, error))?, of);
-        }
+        self.columns_of_group(table, group, Some(chunk), &names, |batch| rows.add(batch, of))?;
         rows.in_order = rows.times.is_sorted();
         let rows = Arc::new(rows);
-        cache().put(kept, Arc::clone(&rows));
+        locked(&kept.rows).put(key, Arc::clone(&rows));
         Ok(rows)
+    }
+
+    /// Calls `each` for columns of a row group, or of one chunk of it.
+    fn columns_of_group(
+        &self,
+        table: &str,
+        group: usize,
+        chunk: Option<usize>,
+        columns: &[&str],
+        mut each: impl FnMut(&RecordBatch),
+    ) -> Result<(), Error> {
+        let (path, builder) = self.builder(table)?;
+        let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
+        let mut builder = builder.with_row_groups(vec![group]).with_projection(mask);
+        if let Some(chunk) = chunk {
+            let rows = [RowSelector::skip(chunk * CHUNK), RowSelector::select(CHUNK)];
+            builder = builder.with_row_selection(RowSelection::from(rows.to_vec()));
+        }
+        let reader = builder.with_batch_size(1 << 16).build().map_err(Error::parquet(&path))?;
+        for batch in reader {
+            crate::stop::wanted()?;
+            each(&batch.map_err(|error| Error::damaged(&path, error))?);
+        }
+        Ok(())
     }
 }

@@ -149,16 +149,26 @@ impl Profile {
         drop(builder);
         let first = groups.partition_point(|(_, _, most)| *most < time(from));
         let mut steps = Steps::new();
-        for (at, ..) in groups.iter().skip(first) {
-            let rows = self.group_rows(place, *at)?;
-            rows.each((core, id), (from, to), |when, value| steps.push((when, value)));
+        let mut begin = None;
+        for (number, (at, ..)) in groups.iter().enumerate().skip(first) {
+            for chunk in self.chunks(&place.0, *at)?.within(from, to) {
+                begin.get_or_insert((number, chunk));
+                let rows = self.chunk_rows(place, *at, chunk)?;
+                rows.each((core, id), (from, to), |when, value| steps.push((when, value)));
+            }
         }
-        // What holds at the begin may stand in a row group before.
-        let mut before = first;
-        while steps.first().is_none_or(|step| step.0 > from) && before > 0 {
-            before -= 1;
-            let Some((at, ..)) = groups.get(before) else { break };
-            if let Some(last) = self.group_rows(place, *at)?.latest(core, id) {
+        // What holds at the begin may stand further in front.
+        let (mut number, mut chunk) = begin.unwrap_or((first, 0));
+        while steps.first().is_none_or(|step| step.0 > from) {
+            let Some(before) = chunk.checked_sub(1) else {
+                let Some(group) = number.checked_sub(1) else { break };
+                let Some((at, ..)) = groups.get(group) else { break };
+                (number, chunk) = (group, self.chunks(&place.0, *at)?.count());
+                continue;
+            };
+            chunk = before;
+            let Some((at, ..)) = groups.get(number) else { break };
+            if let Some(last) = self.chunk_rows(place, *at, chunk)?.latest(core, id) {
                 steps.insert(0, last);
             }
         }

@@ -4,9 +4,13 @@ use neuron_core::instance::Arch;
 use profile_engine::chip::Chip;
 use proptest::prelude::*;
 
-use super::build;
+use super::rows::Place;
+use super::{Series, Source, build};
+use crate::encode::{Cells, TableWriter, Values};
 use crate::ingest::testing::packets;
+use crate::manifest;
 use crate::read::Profile;
+use crate::schema::table;
 
 /// An event: start and end.
 type Event = (u64, u64);
@@ -80,5 +84,94 @@ proptest! {
                 prop_assert_eq!(profile.series_integral(series, from, to).unwrap(), sum);
             }
         }
+    }
+
+    #[test]
+    fn values_of_a_table_hold_until_the_next(
+        updates in proptest::collection::vec((0_u64..9, 0_usize..2, 0_usize..4, -3_i64..4), 1..900),
+        views in proptest::collection::vec((0.0..1.0_f64, 0.0..1.0_f64), 1..10),
+    ) {
+        let mut now = 3;
+        let updates: Vec<Update> = updates.into_iter().map(|(step, core, id, value)| {
+            now += step;
+            Update { time: now, core, id, value }
+        }).collect();
+        let total = now + 5;
+        let dir = tempfile::tempdir().unwrap();
+        let profile = updated(dir.path(), &updates, total);
+        for core in 0..2 {
+            for id in 0..4 {
+                let mut holds: Vec<Option<f64>> = vec![None; total as usize];
+                for update in updates.iter().filter(|update| (update.core, update.id) == (core, id)) {
+                    holds[update.time as usize..].fill(Some(update.value as f64));
+                }
+                let series = semaphore(core, id);
+                for (a, b) in &views {
+                    let (a, b) = ((a * total as f64) as u64, (b * total as f64) as u64);
+                    let (from, to) = (a.min(b), a.max(b) + 1);
+                    let steps = profile.steps(&series, from, to).unwrap();
+                    let mut seen = vec![None; (to - from) as usize];
+                    for (time, value) in &steps {
+                        prop_assert!((from..to).contains(time));
+                        seen[(time - from) as usize..].fill(Some(*value));
+                    }
+                    prop_assert_eq!(&seen[..], &holds[from as usize..to as usize]);
+                }
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Update {
+    time: u64,
+    core: usize,
+    id: usize,
+    value: i64,
+}
+
+/// A profile with a table of semaphores: row groups of a core each, which end
+/// inside of chunks.
+fn updated(dir: &std::path::Path, updates: &[Update], total: u64) -> Profile {
+    let mut writer = TableWriter::create(dir, table("SemaphoreUpdate").unwrap()).unwrap();
+    for core in 0..2 {
+        let own: Vec<Update> = updates.iter().copied().filter(|one| one.core == core).collect();
+        for (number, rows) in (0..).zip(own.chunks(130)) {
+            let times: Vec<i64> = rows.iter().map(|row| row.time as i64).collect();
+            let values: Vec<i64> = rows.iter().map(|row| row.value).collect();
+            let ids = Cells::Texts(rows.iter().map(|row| Some(format!("s{}", row.id))).collect());
+            let columns = [
+                Values::Longs(&times),
+                Values::Cells(&ids),
+                Values::Repeated(&values),
+                Values::Null,
+                Values::Null,
+                Values::Long(core as i64),
+            ];
+            writer.group((core as u64, number), rows.len(), &columns).unwrap();
+        }
+    }
+    let written = writer.finish(&[]).unwrap();
+    let mut manifest = packets(dir, &[vec![(0, 1)], vec![]], total).manifest().clone();
+    let table = manifest::Table { rows: written.rows, bytes: written.bytes };
+    manifest.tables.insert(String::from("SemaphoreUpdate"), table);
+    Profile::open(dir.to_owned(), manifest, Default::default()).unwrap()
+}
+
+fn semaphore(core: usize, id: usize) -> Series {
+    let (table, value, by): Place = (String::from("SemaphoreUpdate"), String::from("value"), None);
+    Series {
+        id: String::from("semaphore"),
+        name: String::new(),
+        group: String::new(),
+        stack: None,
+        unit: String::new(),
+        description: String::new(),
+        core: Some(core as u32),
+        source: Source::Table { table, value, by, id: Some(format!("s{id}")) },
+        mean_of: None,
+        max: 0.0,
+        first: 0,
+        levels: Vec::new(),
     }
 }

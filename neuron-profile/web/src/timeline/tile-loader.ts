@@ -20,7 +20,7 @@ export interface LoaderOptions<T> {
 }
 
 /** Tiles that may be needed soon, loaded at a time. */
-const AHEAD = 1;
+const AHEAD = 2;
 
 /** Milliseconds until a tile that failed is tried again. */
 const AGAIN = 1500;

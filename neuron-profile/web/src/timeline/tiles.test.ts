@@ -143,6 +143,29 @@ describe("loader", () => {
     expect(order.length).toBe(4);
   });
 
+  it("loads what may be needed soon once all that is seen is there, two at a time", async () => {
+    const { asked, order, load } = server();
+    const loader = new TileLoader(new TileCache(100), { load, changed: () => {} });
+    loader.want([key(3, 0), key(3, 1)], [key(3, 2), key(3, 3), key(3, 4)]);
+    expect(order).toEqual(["s@3/0", "s@3/1"]);
+    asked.get("s@3/0")!.answer();
+    await soon();
+    expect(order.length).toBe(2);
+    asked.get("s@3/1")!.answer();
+    await soon();
+    expect(order.slice(2)).toEqual(["s@3/2", "s@3/3"]);
+    // What comes into sight meanwhile does not wait for them.
+    loader.want([key(4, 7)], [key(3, 2), key(3, 3), key(3, 4)]);
+    expect(order.at(-1)).toBe("s@4/7");
+    asked.get("s@3/2")!.answer();
+    await soon();
+    expect(order.length).toBe(5);
+    asked.get("s@4/7")!.answer();
+    await soon();
+    expect(order.at(-1)).toBe("s@3/4");
+    loader.reset();
+  });
+
   it("gives up what nobody waits for any more, and asks again if it is wanted later", async () => {
     const { asked, order, load } = server();
     const loader = new TileLoader(new TileCache(100), { load, changed: () => {}, atOnce: 2 });
