@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 /// Layout of the files of a profile. Readers refuse newer ones.
-pub const LAYOUT: u32 = 2;
+pub const LAYOUT: u32 = 3;
 
 /// `manifest.json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -194,7 +194,8 @@ impl Profile {
 
     /// Whether columns from `first` on come from the events of a lane.
     fn reads_events(&self, lane: usize, shift: u32, first: u64) -> bool {
-        let Some(line) = self.index.lanes.get(lane) else { return false };
+        let line = self.index.lanes.get(lane).filter(|line| line.rows > 0);
+        let Some(line) = line else { return false };
         let level = line.levels.iter().find(|level| level.shift == shift);
         level.is_none_or(|level| level.from >> shift > first)
     }

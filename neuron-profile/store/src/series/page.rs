@@ -4,8 +4,8 @@
 //! the entry before (from 0 for the first), how many bins, least, largest, and
 //! the integral of a bin, 8 bytes each, lowest first. The first bytes of all
 //! entries come first, then their second ones, and so on: what is near each
-//! other is alike. In version [`BY_ENTRY`] whole entries followed each other, with
-//! the number of their first bin.
+//! other is alike. Pages of version [`BY_ENTRY`] are whole entries one after
+//! the other, each with the number of its first bin.
 
 use std::io;
 

@@ -114,6 +114,11 @@ impl Profile {
         let to = of.end().min(total);
         let mut sums = vec![None; of.columns as usize];
         if let Some(base) = series.mean_of.and_then(|base| self.series().get(base)) {
+            // A mean of means is not made, and would not end where it is of itself.
+            if base.mean_of.is_some() {
+                let path = self.dir().join("series.json");
+                return Err(Error::damaged(&path, format!("{} is a mean of a mean", series.id)));
+            }
             return self.means(base, of, to);
         }
         match series.levels.iter().find(|level| level.shift == of.shift) {

@@ -2,12 +2,13 @@
 //! a dozen series, and most of them are in the same rows.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::Int32Type;
+use arrow_array::{Array as _, RecordBatch};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 
@@ -15,15 +16,20 @@ use super::steps::{reals, times};
 use crate::error::Error;
 use crate::read::{Cache, Profile};
 
-/// Rows that are read and kept together (our choice: four pages).
-const CHUNK: usize = if cfg!(test) { 50 } else { 4 * crate::encode::table::PAGE };
+/// Rows that are read and kept together (our choice: a tile of a deep zoom is in
+/// one or two, and one takes less time to read than to send).
+const CHUNK: usize = if cfg!(test) { 50 } else { 32_768 };
+
+/// Most bytes of texts of a chunk that is kept: others are read again.
+const TEXTS: usize = 1 << 20;
 
 /// When the chunks of a row group begin.
 #[derive(Debug, Default)]
 pub(crate) struct Chunks {
     starts: Vec<u64>,
-    /// No row is earlier than the one in front of it.
-    in_order: bool,
+    /// No row is earlier than the one in front of it. Tables of several cores in
+    /// one row group are not: they are read as a whole each time.
+    pub(super) in_order: bool,
 }
 
 impl Chunks {
@@ -34,9 +40,6 @@ impl Chunks {
 
     /// Those with what holds in a range, and perhaps others.
     pub(super) fn within(&self, from: u64, to: u64) -> Range<usize> {
-        if !self.in_order {
-            return 0..self.count();
-        }
         let first = self.starts.partition_point(|start| *start <= from).saturating_sub(1);
         first..self.starts.partition_point(|start| *start < to)
     }
@@ -49,15 +52,24 @@ pub(crate) struct Kept {
     chunks: Mutex<Cache<(String, usize), Chunks>>,
     /// By place, row group and chunk.
     rows: Mutex<Cache<(Place, usize, usize), Rows>>,
-    /// Held while something is read: who asks for the same at the same time waits
-    /// for it instead.
-    reading: Mutex<()>,
+    /// One of them is held while something is read: who asks for the same at the
+    /// same time waits for it instead.
+    reading: [Mutex<()>; 8],
 }
 
 impl Kept {
     pub(crate) fn new() -> Self {
-        // Our choices; a chunk takes 24 bytes for each row.
-        Self { chunks: Cache::new(4096), rows: Cache::new(64), reading: Mutex::new(()) }
+        // Our choices; a chunk takes 24 bytes for each row, and its texts.
+        Self { chunks: Cache::new(4096), rows: Cache::new(40), reading: Default::default() }
+    }
+
+    /// What is held while the thing of this key is read.
+    fn turn(&self, key: &impl Hash) -> MutexGuard<'_, ()> {
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        let [first, rest @ ..] = &self.reading;
+        let place = hasher.finish() as usize % self.reading.len();
+        locked(place.checked_sub(1).and_then(|at| rest.get(at)).unwrap_or(first))
     }
 }
 
@@ -79,7 +91,7 @@ pub(crate) struct Rows {
     values: Vec<f64>,
     /// Texts of column `id` by number, from 1 on; 0 is none.
     texts: HashMap<String, u32>,
-    in_order: bool,
+    text_bytes: usize,
 }
 
 impl Rows {
@@ -91,23 +103,41 @@ impl Rows {
         let cores = column("pcore_idx").unwrap_or_default();
         let ids = batch.column_by_name("id").and_then(|c| c.as_dictionary_opt::<Int32Type>());
         let texts = ids.and_then(|ids| ids.values().as_string_opt::<i32>());
-        let mut number = |text: Option<&str>| {
-            let Some(text) = text else { return 0 };
-            let next = u32::try_from(self.texts.len() + 1).unwrap_or(u32::MAX);
-            *self.texts.entry(text.to_owned()).or_insert(next)
-        };
-        let numbers: Vec<u32> = texts.into_iter().flatten().map(&mut number).collect();
+        // By place in the dictionary, which is of the whole row group.
+        let mut numbers: Vec<Option<u32>> = vec![None; texts.map_or(0, |texts| texts.len())];
         for (row, time) in times(batch, "timestamp").into_iter().enumerate() {
             let Some(mut value) = values.get(row).copied().flatten() else { continue };
             if let Some(by) = &by {
                 value /= by.get(row).copied().flatten().unwrap_or(1.0);
             }
-            let core = cores.get(row).copied().flatten().unwrap_or(0.0) as u32;
-            let text = ids.and_then(|ids| ids.key(row)).and_then(|key| numbers.get(key));
+            let core = cores.get(row).copied().flatten().unwrap_or(0.0);
+            if core < 0.0 {
+                continue;
+            }
+            let text = ids.and_then(|ids| ids.key(row)).map_or(0, |place| {
+                let known = numbers.get(place).copied().flatten();
+                let number = || self.number(texts.filter(|t| t.is_valid(place))?.value(place));
+                let found = known.or_else(number);
+                if let Some(kept) = numbers.get_mut(place) {
+                    *kept = found;
+                }
+                found.unwrap_or(0)
+            });
             self.times.push(time);
-            self.keys.push(key(core, text.copied().unwrap_or(0)));
+            self.keys.push(key(core as u32, text));
             self.values.push(value);
         }
+    }
+
+    /// The number of a text.
+    fn number(&mut self, text: &str) -> Option<u32> {
+        if let Some(known) = self.texts.get(text) {
+            return Some(*known);
+        }
+        let next = u32::try_from(self.texts.len() + 1).ok()?;
+        self.text_bytes += text.len();
+        self.texts.insert(text.to_owned(), next);
+        Some(next)
     }
 
     /// What the rows of a core and a text have; `None` where there are none.
@@ -118,17 +148,9 @@ impl Rows {
         }
     }
 
-    /// Rows from `from` on and before `to`, and perhaps others.
-    fn within(&self, from: u64, to: u64) -> Range<usize> {
-        if !self.in_order {
-            return 0..self.times.len();
-        }
-        let first = self.times.partition_point(|time| *time < from);
-        first..self.times.partition_point(|time| *time < to).max(first)
-    }
-
-    /// Calls `each` for the values of a core and a text in a range; the first may
-    /// come from before it.
+    /// Calls `each` for the values of a core and a text before `to`, in the order
+    /// of the rows, which are in that of time: for the one that holds at `from`,
+    /// if it is here, and those behind it.
     pub(super) fn each(
         &self,
         (core, id): (u32, Option<&str>),
@@ -136,7 +158,8 @@ impl Rows {
         mut each: impl FnMut(u64, f64),
     ) {
         let Some(key) = self.key(core, id) else { return };
-        let range = self.within(from, to);
+        let first = self.times.partition_point(|time| *time < from);
+        let range = first..self.times.partition_point(|time| *time < to).max(first);
         if let Some((time, value)) = self.last(key, range.start) {
             each(time, value);
         }
@@ -144,7 +167,17 @@ impl Rows {
         let keys = self.keys.get(range.clone()).unwrap_or_default();
         let values = self.values.get(range).unwrap_or_default();
         for ((time, of), value) in times.iter().zip(keys).zip(values) {
-            if key.is(*of) && *time < to {
+            if key.is(*of) {
+                each(*time, *value);
+            }
+        }
+    }
+
+    /// Calls `each` for all values of a core and a text.
+    fn all(&self, (core, id): (u32, Option<&str>), mut each: impl FnMut(u64, f64)) {
+        let Some(key) = self.key(core, id) else { return };
+        for ((time, of), value) in self.times.iter().zip(&self.keys).zip(&self.values) {
+            if key.is(*of) {
                 each(*time, *value);
             }
         }
@@ -190,16 +223,22 @@ impl Profile {
         if let Some(known) = locked(&kept.chunks).get(&key) {
             return Ok(known);
         }
-        let _one = locked(&kept.reading);
+        let _turn = kept.turn(&key);
         if let Some(known) = locked(&kept.chunks).get(&key) {
             return Ok(known);
         }
-        let mut all = Vec::new();
+        let mut chunks = Chunks { starts: Vec::new(), in_order: true };
+        let (mut row, mut last) = (0_usize, 0);
         self.columns_of_group(table, group, None, &["timestamp"], |batch| {
-            all.extend(times(batch, "timestamp"));
+            for time in times(batch, "timestamp") {
+                if row % CHUNK == 0 {
+                    chunks.starts.push(time);
+                }
+                chunks.in_order &= last <= time;
+                (row, last) = (row + 1, time);
+            }
         })?;
-        let starts = all.iter().copied().step_by(CHUNK).collect();
-        let chunks = Arc::new(Chunks { starts, in_order: all.is_sorted() });
+        let chunks = Arc::new(chunks);
         locked(&kept.chunks).put(key, Arc::clone(&chunks));
         Ok(chunks)
     }
@@ -216,19 +255,33 @@ impl Profile {
         if let Some(known) = locked(&kept.rows).get(&key) {
             return Ok(known);
         }
-        let _one = locked(&kept.reading);
+        let _turn = kept.turn(&key);
         if let Some(known) = locked(&kept.rows).get(&key) {
             return Ok(known);
         }
-        let (table, value, by) = of;
-        let mut names = vec!["timestamp", "pcore_idx", "id", value];
-        names.extend(by.as_deref());
         let mut rows = Rows::default();
-        self.columns_of_group(table, group, Some(chunk), &names, |batch| rows.add(batch, of))?;
-        rows.in_order = rows.times.is_sorted();
+        self.columns_of_group(&of.0, group, Some(chunk), &names(of), |batch| rows.add(batch, of))?;
         let rows = Arc::new(rows);
-        locked(&kept.rows).put(key, Arc::clone(&rows));
+        if rows.text_bytes <= TEXTS {
+            locked(&kept.rows).put(key, Arc::clone(&rows));
+        }
         Ok(rows)
+    }
+
+    /// Calls `each` for the values of a core and a text in a row group, of which
+    /// nothing is kept.
+    pub(super) fn group_values(
+        &self,
+        of: &Place,
+        group: usize,
+        own: (u32, Option<&str>),
+        mut each: impl FnMut(u64, f64),
+    ) -> Result<(), Error> {
+        self.columns_of_group(&of.0, group, None, &names(of), |batch| {
+            let mut rows = Rows::default();
+            rows.add(batch, of);
+            rows.all(own, &mut each);
+        })
     }
 
     /// Calls `each` for columns of a row group, or of one chunk of it.
@@ -254,4 +307,11 @@ impl Profile {
         }
         Ok(())
     }
+}
+
+/// The columns of a place.
+fn names((_, value, by): &Place) -> Vec<&str> {
+    let mut names = vec!["timestamp", "pcore_idx", "id", value];
+    names.extend(by.as_deref());
+    names
 }

@@ -55,6 +55,7 @@ impl Profile {
     pub(super) fn steps(&self, series: &Series, from: u64, to: u64) -> Result<Steps, Error> {
         match &series.source {
             Source::Lanes { lanes, measure } => self.lane_steps(lanes, *measure, from, to),
+            Source::Table { .. } if to <= series.first => Ok(Steps::new()),
             Source::Table { table, value, by, id } => {
                 let place = (table.clone(), value.clone(), by.clone());
                 let own = (series.core.unwrap_or(0), id.as_deref());
@@ -151,26 +152,30 @@ impl Profile {
         let mut steps = Steps::new();
         let mut begin = None;
         for (number, (at, ..)) in groups.iter().enumerate().skip(first) {
-            for chunk in self.chunks(&place.0, *at)?.within(from, to) {
+            let chunks = self.chunks(&place.0, *at)?;
+            let mut add = |when, value| {
+                if when < to {
+                    steps.push((when, value));
+                }
+            };
+            if !chunks.in_order {
+                begin.get_or_insert((number, 0));
+                self.group_values(place, *at, (core, id), add)?;
+                continue;
+            }
+            for chunk in chunks.within(from, to) {
                 begin.get_or_insert((number, chunk));
-                let rows = self.chunk_rows(place, *at, chunk)?;
-                rows.each((core, id), (from, to), |when, value| steps.push((when, value)));
+                self.chunk_rows(place, *at, chunk)?.each((core, id), (from, to), &mut add);
             }
         }
-        // What holds at the begin may stand further in front.
-        let (mut number, mut chunk) = begin.unwrap_or((first, 0));
-        while steps.first().is_none_or(|step| step.0 > from) {
-            let Some(before) = chunk.checked_sub(1) else {
-                let Some(group) = number.checked_sub(1) else { break };
-                let Some((at, ..)) = groups.get(group) else { break };
-                (number, chunk) = (group, self.chunks(&place.0, *at)?.count());
-                continue;
-            };
-            chunk = before;
-            let Some((at, ..)) = groups.get(number) else { break };
-            if let Some(last) = self.chunk_rows(place, *at, chunk)?.latest(core, id) {
-                steps.insert(0, last);
-            }
+        let begin = begin.unwrap_or((first, 0));
+        if steps.first().is_none_or(|step| step.0 > from)
+            && let Some(step) = self.before(place, (core, id), &groups, begin, from)?
+        {
+            steps.insert(0, step);
+        }
+        if !steps.is_sorted_by_key(|step| step.0) {
+            steps.sort_by_key(|step| step.0);
         }
         // Of several values of one nanosecond the last holds.
         steps.reverse();
@@ -184,5 +189,37 @@ impl Profile {
             }
         }
         Ok(steps)
+    }
+
+    /// What holds at `from`, from in front of a chunk of a row group. It is in the
+    /// chunk before nearly always; if not, whole row groups are read.
+    fn before(
+        &self,
+        place: &Place,
+        (core, id): (u32, Option<&str>),
+        groups: &[(usize, i64, i64)],
+        (number, chunk): (usize, usize),
+        from: u64,
+    ) -> Result<Option<(u64, f64)>, Error> {
+        let end = number + usize::from(chunk > 0);
+        for (back, (at, ..)) in groups.iter().take(end).rev().enumerate() {
+            let chunks = self.chunks(&place.0, *at)?;
+            let near = chunk.checked_sub(1).or(chunks.count().checked_sub(1));
+            if let Some(near) = near.filter(|_| back == 0 && chunks.in_order)
+                && let Some(found) = self.chunk_rows(place, *at, near)?.latest(core, id)
+            {
+                return Ok(Some(found));
+            }
+            let mut found = None;
+            self.group_values(place, *at, (core, id), |when, value| {
+                if when <= from {
+                    found = Some((when, value));
+                }
+            })?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
     }
 }

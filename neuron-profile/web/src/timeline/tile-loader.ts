@@ -85,11 +85,11 @@ export class TileLoader<T extends Sized> {
       const key = this.queue.shift();
       if (!key) break;
       const text = keyText(key);
-      // What may be needed soon waits until all that is seen is there, and comes a few at a time: the processors of
-      // the server are for what is looked at.
-      if (!this.urgent.has(text) && (this.running.size >= AHEAD || this.busy())) {
+      // What may be needed soon waits until all that is seen of this kind is there, and leaves a place free: the
+      // processors of the server are for what is looked at.
+      if (!this.urgent.has(text) && (this.running.size >= Math.min(AHEAD, Math.max(most - 1, 1)) || this.busy())) {
         waiting.push(key);
-        break;
+        continue;
       }
       const failed = this.failedAt.get(text);
       if (failed !== undefined && this.now() - failed < AGAIN) {
@@ -140,7 +140,8 @@ export class TileLoader<T extends Sized> {
         this.failedAt.set(text, this.now());
         this.options.failed?.(error);
         // It is wanted still.
-        this.queue.push(key);
+        if (this.urgent.has(text)) this.queue.unshift(key);
+        else this.queue.push(key);
       })
       .finally(() => {
         if (this.running.get(text)?.stop === stop) this.running.delete(text);

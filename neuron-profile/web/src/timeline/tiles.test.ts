@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { TileCache } from "./tile-cache";
 import { TileLoader } from "./tile-loader";
 import {
@@ -164,6 +164,30 @@ describe("loader", () => {
     await soon();
     expect(order.at(-1)).toBe("s@3/4");
     loader.reset();
+  });
+
+  it("keeps a place free for what comes into sight where there are but two", async () => {
+    const { order, load } = server();
+    const loader = new TileLoader(new TileCache(100), { load, changed: () => {}, atOnce: 2 });
+    loader.want([], [key(3, 0), key(3, 1)]);
+    expect(order).toEqual(["s@3/0"]);
+    loader.want([key(4, 7)], [key(3, 0), key(3, 1)]);
+    expect(order).toEqual(["s@3/0", "s@4/7"]);
+    loader.reset();
+  });
+
+  it("tries what is seen again while what may be needed hangs", async () => {
+    vi.useFakeTimers();
+    const { asked, order, load } = server();
+    const loader = new TileLoader(new TileCache(100), { load, changed: () => {}, now: () => Date.now() });
+    loader.want([key(3, 0)], [key(3, 1), key(3, 2), key(3, 3)]);
+    asked.get("s@3/0")!.fail();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(order).toEqual(["s@3/0", "s@3/1", "s@3/2"]);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(order).toEqual(["s@3/0", "s@3/1", "s@3/2", "s@3/0"]);
+    loader.reset();
+    vi.useRealTimers();
   });
 
   it("gives up what nobody waits for any more, and asks again if it is wanted later", async () => {
