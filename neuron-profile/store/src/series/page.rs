@@ -20,7 +20,7 @@ const SIZE: usize = 40;
 /// The version of the index whose pages are entry by entry.
 const BY_ENTRY: u32 = 0;
 
-/// The version of the index whose pages [`write`] makes.
+/// The version of the index whose pages [`write()`] makes.
 pub(super) const VERSION: u32 = 1;
 
 /// One bin, or a run of bins in which the value is the same.
