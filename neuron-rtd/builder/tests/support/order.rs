@@ -203,9 +203,9 @@ struct Core {
     clocks: Vec<Clock>,
     counts: Vec<u32>,
     semaphores: BTreeMap<u8, Semaphore>,
-    history: Vec<Access>,
+    history: BTreeMap<u64, Vec<Access>>,
     races: Vec<String>,
-    stored: Vec<Area>,
+    stored: BTreeMap<u64, Vec<Area>>,
 }
 
 /// Every race of a core, in words.
@@ -214,9 +214,9 @@ pub(crate) fn races(core: &npu::CoreProgram) -> Vec<String> {
         clocks: vec![vec![0; THREADS]; 5],
         counts: vec![0; THREADS],
         semaphores: BTreeMap::new(),
-        history: Vec::new(),
+        history: BTreeMap::new(),
         races: Vec::new(),
-        stored: Vec::new(),
+        stored: BTreeMap::new(),
     };
     let mut slots = [0; 5];
     loop {
@@ -305,7 +305,8 @@ impl Core {
     }
 
     fn access(&mut self, access: Access, clock: &Clock) {
-        for other in &self.history {
+        let history = self.history.entry(access.area.memory).or_default();
+        for other in history.iter() {
             let ordered = other.thread == access.thread || clock[other.thread] >= other.count;
             if (access.writes || other.writes) && !ordered && other.area.overlaps(&access.area) {
                 self.races.push(format!("{} and {}: {:?}", other.what, access.what, access.area));
@@ -313,23 +314,29 @@ impl Core {
         }
         // a variable's bytes are written once, and before they are read
         if access.area.memory < SBUF && access.writes {
-            if self.stored.iter().any(|stored| stored.overlaps(&access.area)) {
+            let stored = self.stored.entry(access.area.memory).or_default();
+            if stored.iter().any(|stored| stored.overlaps(&access.area)) {
                 self.races.push(format!("{} writes bytes again", access.what));
             }
-            self.stored.push(access.area.clone());
+            stored.push(access.area.clone());
         }
-        // what a write covers is ordered before it, so it stands for the rest
-        if access.writes && access.area.memory >= SBUF {
-            let hull = access.area.hull();
-            self.history.retain(|other| {
-                let inside = other.area.memory == access.area.memory
-                    && other.area.partitions.start >= access.area.partitions.start
-                    && other.area.partitions.end <= access.area.partitions.end
-                    && other.area.hull().start >= hull.start
-                    && other.area.hull().end <= hull.end;
-                !inside || other.count == access.count && other.thread == access.thread
-            });
-        }
-        self.history.push(access);
+        // What a write covers is ordered before it, so it stands for the rest. So
+        // does an access for an earlier one of the same kind by its own thread:
+        // who comes after it comes after both.
+        let whole = access.writes && access.area.memory >= SBUF;
+        let hull = access.area.hull();
+        history.retain(|other| {
+            let stands = whole
+                || (other.thread == access.thread
+                    && other.writes == access.writes
+                    && access.area.pieces.len() == 1);
+            let inside = stands
+                && other.area.partitions.start >= access.area.partitions.start
+                && other.area.partitions.end <= access.area.partitions.end
+                && other.area.hull().start >= hull.start
+                && other.area.hull().end <= hull.end;
+            !inside || other.count == access.count && other.thread == access.thread
+        });
+        history.push(access);
     }
 }
