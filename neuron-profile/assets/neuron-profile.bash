@@ -1690,7 +1690,7 @@ _neuron__profile() {
             return 0
             ;;
         neuron__subcmd__profile__subcmd__view)
-            opts="-n -s -d -F -p -h -V --neff-path --session-file --session-dir --ignore-device-profile --ignore-system-profile --jobs --memory-budget --output-format --ingest-only --force --data-path --tag --output-file --display-name --json-pretty-print --ignore-nc-buf-usage --nki-source-root --framework-source-root --execution --processing-status-file --terminology --show-profile-schema --ignore-dma-trace --ignore-instruction-trace --ignore-event-trace --ignore-instruction-hierarchy --system-trace-filter-neuron-core --system-trace-filter-event-type --system-trace-filter-instance-id --show-perfetto-flows --system-trace-primary-group --system-trace-secondary-group --port --host --upload-limit --db-endpoint --db-org --db-bucket --help --version"
+            opts="-n -s -d -v -F -p -h -V --neff-path --session-file --session-dir --ignore-device-profile --ignore-system-profile --jobs --memory-budget --output-format --ingest-only --force --data-path --tag --output-file --display-name --json-pretty-print --ignore-nc-buf-usage --nki-source-root --framework-source-root --execution --processing-status-file --verbosity --enable-memory-tracker --terminology --show-profile-schema --ignore-dma-trace --ignore-instruction-trace --ignore-event-trace --ignore-instruction-hierarchy --system-trace-filter-neuron-core --system-trace-filter-event-type --system-trace-filter-instance-id --show-perfetto-flows --system-trace-primary-group --system-trace-secondary-group --port --host --upload-limit --db-endpoint --db-org --db-bucket --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1761,6 +1761,14 @@ _neuron__profile() {
                     return 0
                     ;;
                 --processing-status-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verbosity)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -v)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -45,7 +45,7 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s s -l session-file -d 'Where the trace goes; executions beyond the first and ranks get `_exec_N` and `_rank_R` before the ending' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s m -l multi-input -d 'Inputs of several workers: a text file with a line of such pairs for each' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s i -l collectives-profile-id -d 'The rank that writes a trace, or all' -r
-complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s r -l collectives-workers-per-node -d 'Workers of this machine, each on cores of its own' -r
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -s r -l collectives-workers-per-node -d 'Workers of this machine, each on cores of its own [default: as many as the collectives of the NEFF need, else 1]' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l collectives-worker-count -d 'Workers of all machines' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l collectives-worker-start-id -d 'Rank of the first worker of this machine' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand capture" -l num-exec -d 'Executions of each worker' -r
@@ -210,6 +210,7 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l n
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l framework-source-root -d 'Where sources of the framework\'s program are, in the same way' -r -F
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l execution -d 'Which execution of the trace, from 1' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l processing-status-file -d 'Where to write how it ended: {"status_code":0,"profiles":[{"profile":"n_...","status":"success"}]}' -r -F
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s v -l verbosity -d 'How much is told on stderr: 0 errors alone, 1 findings and notes too, 2 also what was done and how long it took' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -s F -d 'Another way to say --ignore-nc-buf-usage: -F ignore-nc-buf-usage=true' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l system-trace-filter-neuron-core -d 'Keep the events of a run on these cores only, counted within their process' -r
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l system-trace-filter-event-type -d 'Keep these events of a run only, by name' -r
@@ -236,6 +237,7 @@ complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l i
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l force -d 'Ingest again what is stored already'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l json-pretty-print -d 'Break the lines of json'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-nc-buf-usage -d 'Leave out how full the memories of a core are, which takes memory with the length of a trace'
+complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l enable-memory-tracker -d 'Track tensors in device memory over time, as is done anyway: tables ScratchpadTensor and ScratchpadUsage'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l terminology -d 'Say what each metric means, and nothing else'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l show-profile-schema -d 'Say which tables and columns profiles have, and nothing else'
 complete -c neuron-profile -n "__fish_neuron_profile_using_subcommand view" -l ignore-dma-trace -d 'Leave DMA packets out of json'

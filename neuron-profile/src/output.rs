@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 pub use neuron_core::cli::Exit;
 use neuron_core::model::printable;
@@ -101,8 +102,40 @@ pub fn codes() -> String {
     Exit::help(&[Exit::Done, Exit::Error, Exit::Partial])
 }
 
-/// Tells on stderr what is wrong with the file `name`, a line each.
+/// How much is told on stderr beside errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verbosity {
+    /// Nothing.
+    Errors,
+    /// Findings and notes.
+    Notes,
+    /// Also what was done, and how long it took.
+    Steps,
+}
+
+/// Of the process, since it is one command.
+static VERBOSITY: AtomicU8 = AtomicU8::new(Verbosity::Notes as u8);
+
+/// Sets how much is told, by number; the most for large ones.
+pub fn set_verbosity(level: u8) {
+    VERBOSITY.store(level, Ordering::Relaxed);
+}
+
+/// Whether so much is told.
+pub fn tells(level: Verbosity) -> bool {
+    VERBOSITY.load(Ordering::Relaxed) >= level as u8
+}
+
+/// Tells on stderr what was found in the file `name`, a line each, unless errors
+/// alone are wanted.
 pub fn tell(name: &str, lines: impl IntoIterator<Item = String>) {
+    if tells(Verbosity::Notes) {
+        wrong(name, lines);
+    }
+}
+
+/// Tells on stderr why something of the file `name` failed, a line each.
+pub fn wrong(name: &str, lines: impl IntoIterator<Item = String>) {
     let mut err = io::stderr().lock();
     for line in lines {
         // A stderr that cannot be written to is not worth a second failure.

@@ -190,6 +190,41 @@ fn executions_and_ranks_have_files_of_their_names() {
     assert_eq!(lab.files(), ["profile_rank_1.ntff", "profile_rank_1_exec_2.ntff"]);
 }
 
+/// Ranks that the NEFF's definition names are workers, unless one has them all.
+#[test]
+fn collectives_say_how_many_workers_there_are() {
+    let lab = Lab::new();
+    let neff = path("matmul-small.neff");
+    assert_eq!(lab.run(&["neff", "unpack", &neff, "parts"]).0, Some(0));
+    let place = lab.dir().join("parts/sg00/def.json");
+    let mut definition: Value = serde_json::from_slice(&fs::read(&place).unwrap()).unwrap();
+    definition["replica_groups"] = serde_json::json!([[0, 2], [1, 3]]);
+    definition["#rank_world_size"] = serde_json::json!(0);
+    fs::write(&place, definition.to_string()).unwrap();
+    let packed = lab.run(&["neff", "pack", "parts", "four.neff", "--like", &neff]);
+    assert_eq!(packed.0, Some(0), "{packed:?}");
+    // Two cores of the program are two of the four ranks.
+    let capture = ["capture", "--source", "sim:trn1.32xlarge", "-n", "four.neff", "-s", "p.ntff"];
+    let (code, _, err) = lab.run(&capture);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("over 4 ranks, so there are 2 workers"), "{err}");
+    let traces = |lab: &Lab| -> Vec<String> {
+        lab.files().into_iter().filter(|name| name.ends_with(".ntff")).collect()
+    };
+    assert_eq!(traces(&lab), ["p_rank_0.ntff", "p_rank_1.ntff"]);
+    // Another number wins, and nothing is told.
+    let (code, _, err) = lab.run(&[&capture[..], &["-r", "1", "-i", "0"]].concat());
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    // A rank that there is not, by the ranks that were found.
+    let (code, _, err) = lab.run(&[&capture[..], &["-i", "2"]].concat());
+    assert_eq!(code, Some(1));
+    assert!(err.contains("the ranks here are 0 to 1"), "{err}");
+    // A machine with fewer cores.
+    let small = ["capture", "--source", "sim:trn1.2xlarge", "-n", "four.neff"];
+    let (code, _, err) = lab.run(&small);
+    assert!(code == Some(1) && err.lines().count() == 2, "{err}");
+}
+
 #[test]
 fn each_worker_has_its_inputs() {
     let lab = Lab::new();

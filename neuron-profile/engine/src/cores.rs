@@ -16,6 +16,7 @@ use neuron_core::ntff::messages::{DmaQueueType, SubgraphInfo};
 use neuron_core::ntff::program::PatchMap;
 
 use crate::debug::{Origin, Origins};
+use crate::dram::{self, DeviceTensors};
 use crate::kernels::Kernels;
 use crate::operand::{self, OnChip};
 use crate::program::{Program, Slot};
@@ -150,6 +151,8 @@ pub struct Core {
     pub origins: Vec<Origin>,
     /// Layer paths; slots point into it.
     pub layers: Vec<String>,
+    /// Tensors in device memory.
+    pub tensors: DeviceTensors,
     pub(crate) calibration: Calibration,
 }
 
@@ -221,6 +224,7 @@ impl Core {
                 .collect(),
             origins: Vec::new(),
             layers: Vec::new(),
+            tensors: DeviceTensors::default(),
             calibration: graph.timestamp_info.as_ref().map(Calibration::new).unwrap_or_default(),
         }
     }
@@ -265,6 +269,7 @@ impl Core {
             Some(subgraph) => Origins::read(neff, subgraph, report)?,
             None => Origins::default(),
         };
+        let mut tensors = subgraph.map(DeviceTensors::begin);
         let mut known: HashMap<u64, usize> = HashMap::new();
         let mut layers: HashMap<String, usize> = HashMap::new();
         for (engine, stream) in Engine::ALL.into_iter().zip(&streams) {
@@ -276,6 +281,10 @@ impl Core {
                 slot.neff_slot = neff_slot.filter(|_| compiled.is_some());
                 slot.compiled =
                     compiled.filter(|bytes| bytes.first() != slot.bytes.first()).copied();
+                if let (Some(tensors), Ok(at)) = (&mut tensors, u32::try_from(device)) {
+                    let record = slot.compiled.as_ref().unwrap_or(&slot.bytes);
+                    slot.moves_tensors = tensors.slot(self.arch, (engine, at), record);
+                }
                 let record = Record::decode(self.arch, &slot.bytes);
                 let sides = sides(self.arch, &record, slot.compiled.as_ref(), &on_chip);
                 let operands = operand::operands(&record, sides);
@@ -300,6 +309,7 @@ impl Core {
                 }
             }
         }
+        self.tensors = tensors.map(dram::Loader::finish).unwrap_or_default();
         self.layers = vec![String::new(); layers.len()];
         for (layer, index) in layers {
             if let Some(place) = self.layers.get_mut(index) {

@@ -17,14 +17,15 @@
 //! # What is left out
 //!
 //! Collectives and TopSP records, of which no real file was found: their tables
-//! are absent. Names of DMA variables, which need the notifications of
-//! descriptor generation.
+//! are absent. Names of the variables of DMA packets, which need the
+//! notifications of descriptor generation; [`dram`] has those of instructions.
 
 pub mod about;
 pub mod capture;
 pub mod chip;
 pub mod cores;
 pub mod debug;
+pub mod dram;
 pub mod error;
 mod instructions;
 pub mod kernels;

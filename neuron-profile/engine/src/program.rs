@@ -83,6 +83,8 @@ pub struct Slot {
     pub raises: [Option<u8>; 2],
     /// Bytes per execution.
     pub traffic: Traffic,
+    /// It loads or stores a tensor in device memory ([`crate::dram`]).
+    pub moves_tensors: bool,
     /// Ranges read.
     pub reads: Vec<Span>,
     /// Ranges written.
@@ -116,6 +118,7 @@ impl Slot {
             purpose: Purpose::default(),
             role: Role::of(record.opcode()),
             traffic: Traffic::default(),
+            moves_tensors: false,
             reads: Vec::new(),
             writes: Vec::new(),
             predecessors: Vec::new(),

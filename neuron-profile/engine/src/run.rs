@@ -7,6 +7,7 @@ use neuron_core::engine::Engine;
 use neuron_core::ntff::Notification;
 
 use crate::capture::Capture;
+use crate::dram::TensorUse;
 use crate::error::Error;
 use crate::instructions::{Instructions, Whole};
 use crate::layer::Layers;
@@ -44,6 +45,9 @@ pub struct Outcome {
     pub usage: Vec<Vec<UsageRow>>,
     /// Lives in SBUF of each core, by partition and time; empty in the same way.
     pub allocations: Vec<Vec<Allocation>>,
+    /// What was done to the tensors of each core, as [`crate::Core::tensors`]
+    /// lists them.
+    pub tensors: Vec<Vec<TensorUse>>,
 }
 
 /// Why a pass ended early.
@@ -63,6 +67,7 @@ struct CoreState {
     packets: Packets,
     active: [Union; 5],
     layers: Layers,
+    tensors: Vec<TensorUse>,
     usage: Option<Usage>,
     pending: u64,
     throttle: Option<ThrottleRow>,
@@ -94,6 +99,7 @@ pub fn run<S: ReadAt + ?Sized, K: Sink>(
             packets: Packets::new(index),
             active: Default::default(),
             layers: Layers::new(index, &core.name, &core.layers),
+            tensors: core.tensors.unused(),
             usage: parts.usage.then(Usage::default),
             pending: 0,
             throttle: None,
@@ -212,6 +218,9 @@ impl<S: ReadAt + ?Sized, K: Sink> Run<'_, '_, S, K> {
         self.totals.instruction(&row, slot);
         self.totals.unmatched.resident += u64::from(slot.is_none());
         state.layers.note(&row, slot);
+        if let Some(at) = row.slot.filter(|_| slot.is_some_and(|slot| slot.moves_tensors)) {
+            core.tensors.note(&mut state.tensors, (row.engine, at), (row.start, row.end));
+        }
         self.sink.instruction(&row, &edges)?;
         state.instructions.reuse(edges);
         if !slot.is_some_and(|slot| slot.role.waits)
@@ -264,8 +273,9 @@ impl<S: ReadAt + ?Sized, K: Sink> Run<'_, '_, S, K> {
             self.samples(core)?;
         }
         let Self { capture, states, mut totals, .. } = self;
-        let (mut usage, mut allocations) = (Vec::new(), Vec::new());
+        let (mut usage, mut allocations, mut tensors) = (Vec::new(), Vec::new(), Vec::new());
         for state in states {
+            tensors.push(state.tensors);
             totals
                 .layers
                 .extend(state.layers.into_nodes().into_iter().filter(|node| !node.is_empty()));
@@ -275,6 +285,6 @@ impl<S: ReadAt + ?Sized, K: Sink> Run<'_, '_, S, K> {
                 allocations.push(lives);
             }
         }
-        Ok(Outcome { totals, usage, allocations })
+        Ok(Outcome { totals, usage, allocations, tensors })
     }
 }

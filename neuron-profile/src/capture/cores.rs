@@ -37,7 +37,8 @@ pub(super) fn told(failure: &Failure) -> anyhow::Error {
 }
 
 impl Cores {
-    /// Takes cores for `workers` times the NEFF.
+    /// Takes cores for so many times the NEFF as `workers` says of its number of
+    /// cores.
     ///
     /// # Errors
     ///
@@ -46,7 +47,7 @@ impl Cores {
         source: &str,
         libnrt: Option<&Path>,
         neff: &[u8],
-        workers: u32,
+        workers: impl FnOnce(u32) -> anyhow::Result<u32>,
     ) -> anyhow::Result<Self> {
         let timeout = rtd_runtime::number("NEURON_RT_EXEC_TIMEOUT").map_err(|f| told(&f))?;
         let timeout = timeout.filter(|seconds| *seconds > 0).unwrap_or(TIMEOUT);
@@ -59,7 +60,7 @@ impl Cores {
             Spec::Sim(spec) => {
                 let mut machine = Machine::from_env(spec).map_err(|f| told(&f))?;
                 let each = cores_needed(neff, machine.lnc).map_err(|f| told(&f))?;
-                let wanted = each.checked_mul(workers).context("too many workers")?;
+                let wanted = each.checked_mul(workers(each)?).context("too many workers")?;
                 if machine.wanted == Wanted::All && wanted <= machine.total() {
                     machine.wanted = Wanted::Count(wanted.max(1));
                 }
@@ -75,6 +76,7 @@ impl Cores {
                 let nrt = Nrt::open(libnrt).map_err(|f| told(&f))?;
                 let cores = nrt.cores(&[]).map_err(|f| told(&f))?;
                 let each = cores_needed(neff, cores.lnc()).map_err(|f| told(&f))?;
+                workers(each)?;
                 let place = format!("{}, {}", nrt.kind().name, nrt.library());
                 // memory and counters of the devices are libnrt's own matter
                 let runtime = open(cores, Box::new(nrt), Box::new(()))?;

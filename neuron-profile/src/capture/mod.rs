@@ -13,6 +13,7 @@ mod plan;
 mod systrace;
 mod tensorboard;
 mod worker;
+mod world;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -29,6 +30,9 @@ use crate::tensorboard::host::Watch;
 use names::Names;
 use plan::{Plan, Ranks};
 use worker::Worker;
+
+/// Workers of one machine at most.
+const MOST_WORKERS: u32 = 4096;
 
 /// Run a NEFF and write a trace of it
 #[derive(Debug, clap::Args)]
@@ -58,8 +62,8 @@ pub struct Args {
     #[arg(short = 'i', long, value_name = "RANK", default_value = "all")]
     collectives_profile_id: Ranks,
 
-    /// Workers of this machine, each on cores of its own
-    #[arg(short = 'r', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    /// Workers of this machine, each on cores of its own [default: as many as the collectives of the NEFF need, else 1]
+    #[arg(short = 'r', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_WORKERS)))]
     collectives_workers_per_node: Option<u32>,
 
     /// Workers of all machines
@@ -188,7 +192,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let name = args.neff.display().to_string();
     let bytes = FileBytes::open(&args.neff)?;
     crate::neff::open::is_neff(&bytes, &name)?;
-    let plan = Plan::of(args)?;
+    let mut plan = Plan::of(args)?;
+    let ranks = if plan.collectives { 0 } else { world::ranks(&bytes).unwrap_or(0) };
     if args.single_io || args.enable_dge_notifs {
         note(args);
     }
@@ -199,9 +204,10 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupted)))
             .context("cannot catch signals")?;
     }
-    let cores =
-        cores::Cores::open(args.common.source(), args.libnrt.as_deref(), &bytes, plan.workers)
-            .with_context(|| name.clone())?;
+    let settle = |each| plan.settle(ranks, each);
+    let cores = cores::Cores::open(args.common.source(), args.libnrt.as_deref(), &bytes, settle)
+        .with_context(|| name.clone())?;
+    plan.check_rank()?;
     let trace = systrace::begin(args, &cores)?;
     let files = inputs::Files::of(args, plan.workers)?;
     let names = Names::new(&args.session_file, plan.collectives);

@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use anyhow::ensure;
 
-use super::{Args, CaptureType, ExecMode};
+use super::{Args, CaptureType, ExecMode, world};
+use crate::output;
 
 /// Executions of one worker at most: a number that nobody means is refused.
 const MOST_EXECUTIONS: u32 = 1_000_000;
@@ -73,13 +74,6 @@ impl Plan {
             executions <= MOST_EXECUTIONS,
             "{executions} executions are too many; at most {MOST_EXECUTIONS}"
         );
-        if let Ranks::One(rank) = args.collectives_profile_id {
-            ensure!(
-                rank >= first_rank && last.is_some_and(|last| rank < last),
-                "--collectives-profile-id {rank}: the ranks here are {first_rank} to {}",
-                last.unwrap_or(first_rank) - 1
-            );
-        }
         Ok(Self {
             workers,
             collectives: here.is_some() || all.is_some(),
@@ -95,9 +89,44 @@ impl Plan {
         })
     }
 
+    /// Workers with `each` cores, where nobody said how many: those that the
+    /// `ranks` of the NEFF's collectives need.
+    ///
+    /// # Errors
+    ///
+    /// More of them than a machine has.
+    pub(super) fn settle(&mut self, ranks: u64, each: u32) -> anyhow::Result<u32> {
+        if !self.collectives
+            && let Some(workers) = world::workers(ranks, each)?
+        {
+            let told = format!(
+                "note: its collectives are over {ranks} ranks, so there are {workers} workers; \
+                 --collectives-workers-per-node says otherwise"
+            );
+            output::tell("capture", [told]);
+            (self.workers, self.collectives) = (workers, true);
+        }
+        Ok(self.workers)
+    }
+
+    /// # Errors
+    ///
+    /// The rank that is to be traced is of no worker here.
+    pub(super) fn check_rank(&self) -> anyhow::Result<()> {
+        let last = self.rank(self.workers.saturating_sub(1));
+        if let Ranks::One(rank) = self.traced_rank {
+            ensure!(
+                (self.first_rank..=last).contains(&rank),
+                "--collectives-profile-id {rank}: the ranks here are {} to {last}",
+                self.first_rank
+            );
+        }
+        Ok(())
+    }
+
     /// The rank of a worker.
     pub(super) fn rank(&self, worker: u32) -> u32 {
-        self.first_rank + worker
+        self.first_rank.saturating_add(worker)
     }
 
     /// Whether an execution, counted from 1, of a worker is traced.

@@ -4,6 +4,7 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use anyhow::Context as _;
 use neuron_core::neff::doc::Target;
@@ -15,7 +16,7 @@ use profile_store::disk::content_id;
 use profile_store::{Error, Labels, Progress, Settings, Store, ingest};
 
 use super::{Args, stem, told};
-use crate::output::{self, Exit};
+use crate::output::{self, Exit, Verbosity};
 use crate::sources::{Sources, attach};
 
 /// Traces up to this size get samples of SBUF and PSUM without being asked:
@@ -139,8 +140,15 @@ pub(crate) fn store_pair<S: ReadAt + ?Sized>(
         usage,
         simulated: simulated(neff, &capture.info),
     };
+    let from = Instant::now();
     let done = ingest(&capture, draft, &settings, progress);
     let done = done.with_context(|| given.trace.clone())?;
+    if output::tells(Verbosity::Steps) {
+        let bytes: u64 = done.manifest.tables.values().map(|table| table.bytes).sum();
+        let (events, time) = (done.manifest.events, from.elapsed().as_secs_f64());
+        let line = format!("{events} events stored in {time:.2} s, tables of {bytes} bytes");
+        lines.push((given.trace.clone(), line));
+    }
     let (told, exit) = told(&capture, &done.totals.unmatched);
     lines.extend(told.into_iter().map(|line| (given.trace.clone(), line)));
     lines.extend(report.warnings().iter().map(|text| (given.neff.clone(), text.to_string())));

@@ -20,6 +20,7 @@ mod system_json;
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::bail;
 use clap::ValueEnum;
@@ -28,7 +29,7 @@ use profile_engine::Capture;
 use crate::export::metrics;
 use crate::export::stored::Shape;
 use crate::influx::Database;
-use crate::output::{self, Exit};
+use crate::output::{self, Exit, Verbosity};
 use crate::profiles::Place;
 use crate::serve::{Listen, serve};
 pub(crate) use files::{Trace, replace};
@@ -116,6 +117,14 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     processing_status_file: Option<PathBuf>,
 
+    /// How much is told on stderr: 0 errors alone, 1 findings and notes too, 2 also what was done and how long it took
+    #[arg(short, long, value_name = "LEVEL", default_value_t = 1)]
+    verbosity: u8,
+
+    /// Track tensors in device memory over time, as is done anyway: tables ScratchpadTensor and ScratchpadUsage
+    #[arg(long)]
+    enable_memory_tracker: bool,
+
     /// Another way to say --ignore-nc-buf-usage: -F ignore-nc-buf-usage=true
     #[arg(short = 'F', value_name = "NAME=VALUE", hide = true)]
     features: Vec<String>,
@@ -191,8 +200,13 @@ impl Args {
 ///
 /// Files that cannot be read, do not belong together, or cannot be written.
 pub fn run_view(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    output::set_verbosity(args.verbosity);
+    let from = Instant::now();
     let mut processed = Processed::default();
     let done = shown(args, &mut processed, out);
+    if output::tells(Verbosity::Steps) {
+        output::tell("view", [format!("done after {:.2} s", from.elapsed().as_secs_f64())]);
+    }
     if let Some(path) = &args.processing_status_file {
         status::write(path, &processed, &done)?;
     }
@@ -297,7 +311,7 @@ fn operators(args: &Args, pairs: &[(&Path, &Path)], out: &mut dyn Write) -> anyh
     }
     // One that is damaged hides no other.
     if !failed.is_empty() {
-        output::tell("view", failed.iter().map(output::one_line));
+        output::wrong("view", failed.iter().map(output::one_line));
         exit = Exit::Partial;
     }
     let mut out = BufWriter::new(out);

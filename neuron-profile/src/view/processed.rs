@@ -26,7 +26,7 @@ impl Processed {
         if text.contains(name) {
             neuron_core::cli::complain("view", &text);
         } else {
-            output::tell(name, [text.clone()]);
+            output::wrong(name, [text.clone()]);
         }
         self.failures.push(text);
     }
@@ -88,7 +88,7 @@ pub(super) fn finish(
         bail!(told);
     }
     if failed > 0 {
-        output::tell("view", [told]);
+        output::wrong("view", [told]);
     }
     stored::ready(args, &processed.ids, out)?;
     Ok(if failed > 0 { Exit::Partial } else { Exit::Done })

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { time } from "../src/format/number";
 import { Viewer, launch } from "./browser";
 import { Server, binary } from "./server";
-import { table } from "./tables";
+import { rowsOf, table } from "./tables";
 
 const server = new Server();
 let browser: Browser;
@@ -254,6 +254,8 @@ describe("the whole profile", () => {
     const shown = (await table(viewer, "Tensor Viewer")).map((row) => `${row.variable_name} ${row.size}`).sort();
     expect(shown.length).toBeGreaterThan(3);
     expect(shown).toEqual(query(name, "SELECT variable_name, size FROM TensorInfo").map((row) => `${row.variable_name} ${row.size}`).sort());
+    const loads = (rows: { load_to_sbuf_dma_count?: unknown }[]) => rows.reduce((sum, row) => sum + Number(row.load_to_sbuf_dma_count), 0);
+    expect(loads(await table(viewer, "Tensor Viewer"))).toBe(one(name, "SELECT sum(load_to_sbuf_dma_count) FROM TensorInfo"));
   });
 
   it("Memory Viewer", async () => {
@@ -261,6 +263,27 @@ describe("the whole profile", () => {
     const wanted = one(name, "SELECT count(*) FROM SbufAllocation WHERE partition = 0 AND coalesce(pcore_idx, 0) = 0");
     expect(wanted).toBeGreaterThan(0);
     await viewer.widget("Memory Viewer").getByRole("img", { name: `${wanted} allocations by address and time` }).waitFor();
+  });
+
+  it("Memory Viewer: the program's own tensors, and the time of one", async () => {
+    const scratch = await Viewer.open(browser, server.url(`/profile/${ids["attn-tkg"]}`));
+    await scratch.add("Memory Viewer");
+    const widget = scratch.widget("Memory Viewer");
+    await widget.getByRole("img", { name: /^Scratchpad Usage/ }).waitFor();
+    const waits = scratch.page.waitForEvent("download");
+    await widget.getByRole("button", { name: "Save Scratch tensors as CSV" }).click();
+    const shown = (await rowsOf(await waits)).map((row) => `${row.variable_name} ${row.start_ts} ${row.end_ts}`).sort();
+    const wanted = query("attn-tkg", "SELECT variable_name, start_ts, end_ts FROM ScratchpadTensor");
+    expect(wanted.length).toBe(20);
+    expect(shown).toEqual(wanted.map((row) => `${row.variable_name} ${row.start_ts} ${row.end_ts}`).sort());
+    const first = wanted.find((row) => String(row.variable_name).includes("Clone0_"))!;
+    await widget.getByText(String(first.variable_name)).first().click();
+    const range = { start: Number(first.start_ts), end: Number(first.end_ts) };
+    await scratch.page.waitForFunction(({ start, end }) => {
+      const [from, to] = (new URLSearchParams(location.hash.slice(1)).get("t") ?? "").split("-").map(Number);
+      return from! <= start && from! > start - 500 && to! >= end && to! < end + 500;
+    }, range);
+    await scratch.close();
   });
 
   it("Region Highlighter", async () => {

@@ -148,10 +148,19 @@ pub const REPORTS: &[Report] = &[
             },
             Section {
                 name: "tensors",
-                title: "Tensors of the NEFF, largest first",
-                sql: "SELECT variable_name AS tensor, type, format, shape, size AS bytes \
+                title: "Tensors of the NEFF, largest first, and how often they were loaded",
+                sql: "SELECT variable_name AS tensor, type, format, shape, size AS bytes, \
+                        load_to_sbuf_dma_count AS loads, load_to_sbuf_total_size_bytes AS loaded_bytes, \
+                        round(load_to_sbuf_repeat_factor, 2) AS times \
                       FROM TensorInfo WHERE variable_name <> '' \
                       ORDER BY bytes DESC, tensor LIMIT {limit}",
+            },
+            Section {
+                name: "scratchpad",
+                title: "Scratch tensors in device memory, largest first; from the first use to the last",
+                sql: "SELECT variable_name AS tensor, pcore_idx AS core, size AS bytes, offset_bytes, \
+                        start_ts, end_ts, write_count AS writes, read_count AS reads \
+                      FROM ScratchpadTensor ORDER BY bytes DESC, tensor, core LIMIT {limit}",
             },
             Section {
                 name: "device",

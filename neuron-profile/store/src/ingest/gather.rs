@@ -18,6 +18,11 @@ use super::{Job, Progress};
 const RAN: usize = 1 << 19;
 const MOVED: usize = 1 << 17;
 
+/// Lanes that fill alike would all be handed over at one moment, and the two
+/// threads wait for each other: the first rows of a lane are fewer, by its place
+/// among so many, but half a block at least.
+const STAGGER: usize = 16;
+
 /// Bytes of rows that wait in all lanes together (our choice).
 const WAITING: usize = 256 << 20;
 
@@ -55,15 +60,39 @@ pub(super) struct Moved {
     pub(super) queue: u8,
 }
 
+/// Rows of a lane, and how many are handed over next.
+struct Waiting<T> {
+    rows: Vec<T>,
+    next: usize,
+}
+
+impl<T> Waiting<T> {
+    /// Of the lane `at`, of which blocks have `usual` rows.
+    fn new(at: usize, usual: usize) -> Self {
+        Self { rows: Vec::new(), next: usual / 2 + usual / 2 / STAGGER * (at % STAGGER + 1) }
+    }
+
+    /// Takes the rows and leaves room for a block.
+    fn take(&mut self, usual: usize) -> Vec<T> {
+        self.next = usual;
+        let room = Vec::with_capacity(self.rows.len());
+        std::mem::replace(&mut self.rows, room)
+    }
+
+    fn bytes(&self) -> usize {
+        self.rows.len() * size_of::<T>()
+    }
+}
+
 /// See the module.
 pub(super) struct Gather<'a> {
     cores: &'a [Core],
     send: SyncSender<Job>,
     progress: &'a mut dyn FnMut(Progress),
     told: Progress,
-    ran: Vec<Vec<Ran>>,
+    ran: Vec<Waiting<Ran>>,
     /// By core and engine.
-    moved: Vec<((usize, u32), Vec<Moved>)>,
+    moved: Vec<((usize, u32), Waiting<Moved>)>,
     last_moved: usize,
     parts: Parts,
     waiting: usize,
@@ -81,7 +110,7 @@ impl<'a> Gather<'a> {
             send,
             progress,
             told: Progress { total_ns, ..Progress::default() },
-            ran: (0..cores.len() * TRACKS).map(|_| Vec::new()).collect(),
+            ran: (0..cores.len() * TRACKS).map(|at| Waiting::new(at, RAN)).collect(),
             moved: Vec::new(),
             last_moved: 0,
             parts: Parts::new(cores.len()),
@@ -98,7 +127,7 @@ impl<'a> Gather<'a> {
     }
 
     fn hand_ran(&mut self, lane: usize) -> Result<(), Stopped> {
-        let Some(rows) = self.ran.get_mut(lane).map(fresh) else { return Ok(()) };
+        let Some(rows) = self.ran.get_mut(lane).map(|rows| rows.take(RAN)) else { return Ok(()) };
         self.waiting = self.waiting.saturating_sub(rows.len() * size_of::<Ran>());
         if rows.is_empty() { Ok(()) } else { self.hand(Job::Ran(lane, rows)) }
     }
@@ -106,7 +135,7 @@ impl<'a> Gather<'a> {
     fn hand_moved(&mut self, at: usize) -> Result<(), Stopped> {
         let Some(((core, engine), rows)) = self.moved.get_mut(at) else { return Ok(()) };
         let lane = (*core << 32) | usize::try_from(*engine).unwrap_or(0);
-        let rows = fresh(rows);
+        let rows = rows.take(MOVED);
         self.waiting = self.waiting.saturating_sub(rows.len() * size_of::<Moved>());
         if rows.is_empty() { Ok(()) } else { self.hand(Job::Moved(lane, rows)) }
     }
@@ -116,9 +145,9 @@ impl<'a> Gather<'a> {
         if self.waiting < WAITING {
             return Ok(());
         }
-        let ran = (0..).zip(&self.ran).map(|(at, rows)| (rows.len() * size_of::<Ran>(), at)).max();
+        let ran = (0..).zip(&self.ran).map(|(at, rows)| (rows.bytes(), at)).max();
         let moved = (0..).zip(&self.moved);
-        let moved = moved.map(|(at, (_, rows))| (rows.len() * size_of::<Moved>(), at)).max();
+        let moved = moved.map(|(at, (_, rows))| (rows.bytes(), at)).max();
         match (ran, moved) {
             (Some((bytes, at)), other) if other.is_none_or(|(more, _)| bytes >= more) => {
                 self.hand_ran(at)
@@ -153,12 +182,6 @@ impl<'a> Gather<'a> {
     }
 }
 
-/// Takes rows and leaves room for as many.
-fn fresh<T>(rows: &mut Vec<T>) -> Vec<T> {
-    let room = Vec::with_capacity(rows.len());
-    std::mem::replace(rows, room)
-}
-
 /// The track of an instruction within its core: products of Tensor have one of
 /// their own, as in the viewer.
 pub(super) fn track(core: &Core, engine: Engine, slot: Option<u32>) -> usize {
@@ -174,8 +197,8 @@ impl Sink for Gather<'_> {
     fn instruction(&mut self, row: &InstructionRow, edges: &[Edge]) -> Result<(), Stopped> {
         let Some(core) = self.cores.get(row.core) else { return Ok(()) };
         let lane = row.core * TRACKS + track(core, row.engine, row.slot);
-        if let Some(rows) = self.ran.get_mut(lane) {
-            rows.push(Ran {
+        if let Some(waiting) = self.ran.get_mut(lane) {
+            waiting.rows.push(Ran {
                 start: row.start,
                 end: row.end,
                 id: row.id,
@@ -186,7 +209,7 @@ impl Sink for Gather<'_> {
                 crc_out: row.crc_out,
             });
             self.waiting += size_of::<Ran>();
-            if rows.len() >= RAN {
+            if waiting.rows.len() >= waiting.next {
                 self.hand_ran(lane)?;
             }
         }
@@ -205,14 +228,14 @@ impl Sink for Gather<'_> {
             _ => match self.moved.iter().position(|(known, _)| *known == key) {
                 Some(at) => at,
                 None => {
-                    self.moved.push((key, Vec::new()));
+                    self.moved.push((key, Waiting::new(self.moved.len(), MOVED)));
                     self.moved.len() - 1
                 }
             },
         };
         self.last_moved = at;
-        if let Some((_, rows)) = self.moved.get_mut(at) {
-            rows.push(Moved {
+        if let Some((_, waiting)) = self.moved.get_mut(at) {
+            waiting.rows.push(Moved {
                 start: row.start,
                 end: row.end,
                 id: row.id,
@@ -223,7 +246,7 @@ impl Sink for Gather<'_> {
                 queue: row.queue,
             });
             self.waiting += size_of::<Moved>();
-            if rows.len() >= MOVED {
+            if waiting.rows.len() >= waiting.next {
                 self.hand_moved(at)?;
             }
         }

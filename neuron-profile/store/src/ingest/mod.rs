@@ -4,6 +4,7 @@
 //! is full. Neither waits long for the other: a lane is handed over whole.
 
 mod allocations;
+mod dram;
 mod facts;
 mod gather;
 mod lane;
@@ -126,21 +127,20 @@ pub fn ingest<S: ReadAt + ?Sized>(
             return Err(Error::damaged(draft.dir(), "the writer stopped early"));
         }
     };
-    let Outcome { totals, usage, allocations } = outcome;
+    let Outcome { totals, .. } = &outcome;
     let mut manifest = Manifest {
         simulated: settings.simulated,
         execution: settings.execution,
         total_ns: capture.total_ps() / 1000,
-        notes: small::notes(&totals),
+        notes: small::notes(totals),
         ..begun(&draft, settings)
     };
-    let memory = (&usage[..], &allocations[..]);
-    writer.finish(capture, &totals, memory, settings, &mut manifest)?;
+    writer.finish(capture, &outcome, settings, &mut manifest)?;
     let written = Profile::open(draft.dir().to_owned(), manifest.clone(), Labels::default())?;
     crate::series::build(&written, chip.peak())?;
     drop(written);
     draft.commit(&mut manifest, &settings.labels)?;
-    Ok(Ingested { manifest, totals })
+    Ok(Ingested { manifest, totals: outcome.totals })
 }
 
 /// What of a manifest is known before anything was read.

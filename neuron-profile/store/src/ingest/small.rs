@@ -5,12 +5,13 @@ use std::path::Path;
 use neuron_core::engine::Engine;
 use neuron_core::neff::features;
 use profile_engine::capture::version_text;
+use profile_engine::dram::TensorUse;
 use profile_engine::usage::UsageRow;
 use profile_engine::{Capture, ReadAt, Totals, Value as Metric, about};
 use serde_json::{Map, Value, json};
 
 use super::write::close;
-use super::{Settings, stacks};
+use super::{Settings, dram, stacks};
 use crate::encode::{Cells, TableWriter, Values};
 use crate::error::Error;
 use crate::manifest::Manifest;
@@ -167,7 +168,7 @@ pub(super) fn summary<S: ReadAt + ?Sized>(
 pub(super) fn tables<S: ReadAt + ?Sized>(
     capture: &Capture<'_, S>,
     totals: &Totals,
-    usage: &[Vec<UsageRow>],
+    (usage, tensors): (&[Vec<UsageRow>], &[Vec<TensorUse>]),
     settings: &Settings,
     manifest: &Manifest,
 ) -> Vec<Filled> {
@@ -286,24 +287,9 @@ pub(super) fn tables<S: ReadAt + ?Sized>(
             })
             .collect(),
     );
-    add(
-        "TensorInfo",
-        capture
-            .tensors
-            .iter()
-            .map(|tensor| {
-                let shape: Vec<String> = tensor.shape.iter().map(ToString::to_string).collect();
-                object(json!({
-                    "variable_name": tensor.name,
-                    "type": tensor.kind.name(),
-                    "format": tensor.format,
-                    "shape": format!("[{}]", shape.join(" ")),
-                    "size": tensor.bytes,
-                    "node": capture.node,
-                }))
-            })
-            .collect(),
-    );
+    add("TensorInfo", dram::tensors(capture, tensors));
+    add("ScratchpadTensor", dram::scratch(capture, tensors));
+    add("ScratchpadUsage", dram::usage(capture, tensors));
     add(
         "ThrottleSummary",
         totals

@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use neuron_core::engine::Engine;
 use profile_engine::chip::Chip;
 use profile_engine::cores::{Core, QueueKind};
-use profile_engine::usage::{Allocation, UsageRow};
-use profile_engine::{Capture, ReadAt, Totals};
+use profile_engine::{Capture, Outcome, ReadAt};
 
 use super::facts::Known;
 use super::gather::{Moved, Ran, TRACKS};
@@ -367,14 +366,15 @@ impl<'a> Writer<'a> {
     pub(super) fn finish<S: ReadAt + ?Sized>(
         self,
         capture: &Capture<'_, S>,
-        totals: &Totals,
-        (usage, lives): (&[Vec<UsageRow>], &[Vec<Allocation>]),
+        outcome: &Outcome,
         settings: &Settings,
         manifest: &mut Manifest,
     ) -> Result<(), Error> {
+        let Outcome { totals, usage, allocations: lives, tensors } = outcome;
         let dir = self.dir.clone();
         self.finish_lanes(manifest)?;
-        for (table, columns, rows) in small::tables(capture, totals, usage, settings, manifest) {
+        let sampled = (&usage[..], &tensors[..]);
+        for (table, columns, rows) in small::tables(capture, totals, sampled, settings, manifest) {
             small::write(&dir, &table, &columns, rows, manifest)?;
         }
         if let Some(table) = schema::table("SbufAllocation")

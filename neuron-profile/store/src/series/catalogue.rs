@@ -127,6 +127,15 @@ impl List<'_> {
         }
     }
 
+    fn scratchpad(&mut self, core: u32) {
+        if self.has("ScratchpadUsage") {
+            let source = self.table("ScratchpadUsage", "used_bytes");
+            let (id, name) = ("scratchpad", "Scratchpad Usage");
+            let text = "Device memory of the program's own tensors, from the first use of each to its last";
+            self.push(About { id, name, group: id, unit: "B", text }, core, source);
+        }
+    }
+
     fn throttle(&mut self, core: u32) {
         let source = Source::Table {
             table: String::from("Throttle"),
@@ -281,6 +290,7 @@ pub(super) fn series(profile: &Profile, peak: f64) -> Result<Vec<Series>, Error>
     let mut list = List { profile, out: Vec::new() };
     for core in cores {
         list.memories(core);
+        list.scratchpad(core);
         list.throttle(core);
         list.semaphores(core, &semaphores);
         list.dma(core);

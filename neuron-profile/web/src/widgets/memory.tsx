@@ -1,5 +1,6 @@
-// Memory Viewer: how full SBUF and PSUM are over time, device memory by use, and
-// the map of allocations where the profile has one.
+// Memory Viewer: how full SBUF and PSUM are over time, the program's own tensors
+// in device memory, device memory by use, and the map of allocations where the
+// profile has one.
 
 import { useMemo } from "react";
 import { getRows } from "../api/profiles";
@@ -58,6 +59,39 @@ function DeviceMemory() {
   );
 }
 
+const number = (name: string) => (row: Row) => {
+  const value = row[name];
+  return typeof value === "number" ? value : null;
+};
+
+const scratchColumns: Col<Row>[] = [
+  { id: "variable_name", title: "Scratch tensor", value: (row) => String(row.variable_name ?? ""), width: 200 },
+  { id: "size", title: "Size", value: number("size"), text: bytes, right: true, width: 80 },
+  { id: "start_ts", title: "First use", value: number("start_ts"), text: moment, right: true, width: 110 },
+  { id: "end_ts", title: "Last use", value: number("end_ts"), text: moment, right: true, width: 110 },
+  { id: "write_count", title: "Writes", value: number("write_count"), right: true, width: 70 },
+  { id: "read_count", title: "Reads", value: number("read_count"), right: true, width: 70 },
+  { id: "pcore_idx", title: "Core", value: number("pcore_idx"), right: true, width: 60 },
+];
+
+/** Tensors that the program keeps in device memory; a click goes to the time of one. */
+function Scratch() {
+  const { id, profile } = useProfile();
+  const has = profile !== null && "ScratchpadTensor" in profile.tables;
+  const answer = useRequest(has ? id : null, (signal) => getRows(id ?? "", "ScratchpadTensor", 0, 10_000, signal));
+  if (!has) return null;
+  const zoom = (row: Row) => {
+    if (typeof row.start_ts !== "number" || typeof row.end_ts !== "number") return;
+    const margin = Math.max(10, (row.end_ts - row.start_ts) * 0.05);
+    useView.getState().zoomTo(row.start_ts - margin, row.end_ts + margin, { record: true });
+  };
+  return (
+    <Asked answer={answer} what="Scratch tensors">
+      {(data) => <DataTable name="Scratch tensors" columns={scratchColumns} rows={data.rows} rowId={(row) => String(row.row)} sort={{ id: "size", desc: true }} onPick={zoom} />}
+    </Asked>
+  );
+}
+
 export default function Memory() {
   const { series, profile } = useProfile();
   const focused = useView((s) => s.focused);
@@ -74,11 +108,17 @@ export default function Memory() {
             return <Usage key={`${group}${core}`} group={`${group}${core}`} title={`${name}${cores.length > 1 ? ` (nc${core})` : ""}`} list={list} />;
           }),
         )}
+        {series
+          .filter((one) => one.group === "scratchpad")
+          .map((one) => (
+            <Usage key={one.id} group={one.id} title={one.name} list={[one]} />
+          ))}
         {cores.length === 0 && <Notice>No use of SBUF and PSUM over time: {whyAbsent(profile?.absent, "SbufUsage")}.</Notice>}
         {has ? <AllocationMap /> : <Notice>No map of allocations: {whyAbsent(profile?.absent, "SbufAllocation")}.</Notice>}
         {focused && <p className="dim small">Focused: {focused.name} at {moment(focused.start)}; full is {percent(1)}.</p>}
       </div>
       <div className="memory-side">
+        <Scratch />
         <DeviceMemory />
       </div>
     </div>

@@ -1,0 +1,436 @@
+//! Tensors in device memory, and the instructions that load and store them.
+//!
+//! A trace does not name the tensors of its packets, but the compiler's records
+//! do: a dynamic DMA names its variables, or the entry of the address table
+//! that stands for one (neff.md §5.3), and a trigger of a static DMA names a
+//! block whose transfers do. So what moves a tensor, how often and how many
+//! bytes, follows from which instructions were executed.
+//!
+//! A scratch tensor is taken to be in use from the start of the first
+//! instruction that moves it to the end of the last (our choice: the vendor's
+//! tracker is not public). Tensors of the shared scratchpad may lie over each
+//! other; what is in use is the bytes that one of them covers.
+
+use std::collections::{BTreeMap, HashMap};
+
+use neuron_core::engine::Engine;
+use neuron_core::instance::Arch;
+use neuron_core::isa::Record;
+use neuron_core::isa::address::{Addr8, Location};
+use neuron_core::isa::body::Body;
+use neuron_core::isa::field::RecordBytes;
+use neuron_core::neff::Subgraph;
+use neuron_core::neff::doc::{DmaBlock, Transfer, VarKind};
+
+/// Where a tensor of the program itself lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scratch {
+    /// In the scratchpad that tensors share, from this byte on.
+    Shared(u64),
+    /// In memory of its own.
+    Private,
+}
+
+/// A tensor in device memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceTensor {
+    /// Variable.
+    pub name: String,
+    /// Bytes.
+    pub bytes: u64,
+    /// Place of a temporary; `None` for inputs, outputs and weights.
+    pub scratch: Option<Scratch>,
+}
+
+/// What one execution of an instruction does to a tensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Move {
+    tensor: usize,
+    bytes: u64,
+    /// The tensor is the destination.
+    writes: bool,
+    /// The other side is the state buffer.
+    on_chip: bool,
+}
+
+/// The tensors of a core and what moves them.
+#[derive(Debug, Clone, Default)]
+pub struct DeviceTensors {
+    /// By name.
+    pub list: Vec<DeviceTensor>,
+    moves: HashMap<(Engine, u32), Vec<Move>>,
+}
+
+/// What was done to a tensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TensorUse {
+    /// Start of the first instruction and end of the last, in ps.
+    pub span: Option<(u64, u64)>,
+    /// Transfers from it into the state buffer.
+    pub loads: u64,
+    /// Their bytes.
+    pub loaded_bytes: u64,
+    /// All transfers from it.
+    pub reads: u64,
+    /// All transfers to it.
+    pub writes: u64,
+}
+
+/// What a record or a transfer names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Tensor(usize),
+    OnChip,
+    Unknown,
+}
+
+/// Variables of a sub-graph, as records name them.
+struct Variables {
+    by_id: HashMap<u64, Side>,
+    by_name: HashMap<String, Side>,
+    /// Variables of the entries of the address table.
+    table: Vec<u64>,
+}
+
+impl Variables {
+    fn of(subgraph: &Subgraph, list: &mut Vec<DeviceTensor>) -> Self {
+        let mut all = Self { by_id: HashMap::new(), by_name: HashMap::new(), table: Vec::new() };
+        for (name, variable) in &subgraph.definition.var {
+            let scratch = match variable.kind() {
+                Some(VarKind::StateBuffer) => {
+                    all.by_id.insert(variable.var_id, Side::OnChip);
+                    all.by_name.insert(name.clone(), Side::OnChip);
+                    continue;
+                }
+                Some(VarKind::DgeTable) => {
+                    all.table.extend(variable.list.iter().flatten());
+                    continue;
+                }
+                Some(VarKind::Input | VarKind::Output | VarKind::File) => None,
+                Some(VarKind::TmpBuf) => Some(Scratch::Private),
+                Some(VarKind::Virtual) => {
+                    Some(Scratch::Shared(variable.backing_variable_off.unwrap_or(0)))
+                }
+                _ => continue,
+            };
+            let side = Side::Tensor(list.len());
+            let bytes = variable.size.unwrap_or(0);
+            list.push(DeviceTensor { name: name.clone(), bytes, scratch });
+            all.by_id.insert(variable.var_id, side);
+            all.by_name.insert(name.clone(), side);
+        }
+        all
+    }
+
+    fn id(&self, id: u64) -> Side {
+        self.by_id.get(&id).copied().unwrap_or(Side::Unknown)
+    }
+
+    fn address(&self, address: Addr8) -> Side {
+        match address.location() {
+            Location::Variable { id, .. } => self.id(id.into()),
+            Location::Table { index, .. } | Location::TableRegister { index, .. } => {
+                let id = usize::try_from(index).ok().and_then(|at| self.table.get(at));
+                id.map_or(Side::Unknown, |id| self.id(*id))
+            }
+            Location::Device(_) | Location::Other(_) => Side::Unknown,
+        }
+    }
+
+    fn name(&self, name: Option<&str>) -> Side {
+        name.and_then(|name| self.by_name.get(name)).copied().unwrap_or(Side::Unknown)
+    }
+
+    fn read((from, bytes): (Side, u64), to: Side, out: &mut Vec<Move>) {
+        if let Side::Tensor(tensor) = from {
+            out.push(Move { tensor, bytes, writes: false, on_chip: to == Side::OnChip });
+        }
+    }
+
+    fn written(from: Side, (to, bytes): (Side, u64), out: &mut Vec<Move>) {
+        if let Side::Tensor(tensor) = to {
+            out.push(Move { tensor, bytes, writes: true, on_chip: from == Side::OnChip });
+        }
+    }
+
+    /// Both sides of one transfer as moves.
+    fn moves(from: (Side, u64), to: (Side, u64), out: &mut Vec<Move>) {
+        Self::read(from, to.0, out);
+        Self::written(from.0, to, out);
+    }
+
+    fn transfer(&self, transfer: &Transfer, out: &mut Vec<Move>) {
+        let bytes = |sizes: &Option<Vec<u64>>| {
+            sizes.iter().flatten().fold(1_u64, |all, size| all.saturating_mul(*size))
+        };
+        let (read, written) = (bytes(&transfer.from_sizes), bytes(&transfer.to_sizes));
+        let several = transfer.from_arr.as_ref().and_then(|list| list.as_array());
+        let named = several.into_iter().flatten().filter_map(|name| name.as_str());
+        let to = self.name(transfer.to.as_deref());
+        let sources =
+            transfer.from.as_deref().into_iter().chain(named).map(|name| self.name(Some(name)));
+        let sources: Vec<Side> = sources.collect();
+        for from in &sources {
+            Self::read((*from, read), to, out);
+        }
+        let from = sources.first().copied().unwrap_or(Side::Unknown);
+        Self::written(from, (to, written), out);
+    }
+}
+
+/// Blocks of static DMA by engine, queue and number; those of the sub-graph
+/// itself without an engine.
+type Blocks<'s> = HashMap<(Option<Engine>, &'s str, u64), &'s DmaBlock>;
+
+impl DeviceTensors {
+    /// Tensors of a sub-graph, moved by nothing yet.
+    pub(crate) fn begin(subgraph: &Subgraph) -> Loader<'_> {
+        let mut tensors = Self::default();
+        let variables = Variables::of(subgraph, &mut tensors.list);
+        let mut blocks = Blocks::new();
+        for block in subgraph.definition.dma.iter().flatten() {
+            if let (Some(queue), Some(id)) = (&block.queue, block.id) {
+                blocks.insert((None, queue, id), block);
+            }
+        }
+        for program in &subgraph.programs {
+            for block in program.json.iter().filter_map(|json| json.dma.as_ref()).flatten() {
+                if let (Some(queue), Some(id)) = (&block.queue, block.id) {
+                    blocks.insert((Some(program.engine), queue, id), block);
+                }
+            }
+        }
+        Loader { tensors, variables, blocks }
+    }
+
+    /// Uses of all tensors before anything was executed.
+    pub(crate) fn unused(&self) -> Vec<TensorUse> {
+        vec![TensorUse::default(); self.list.len()]
+    }
+
+    /// Takes note of an executed instruction.
+    pub(crate) fn note(
+        &self,
+        uses: &mut [TensorUse],
+        (engine, slot): (Engine, u32),
+        (start, end): (u64, u64),
+    ) {
+        for one in self.moves.get(&(engine, slot)).into_iter().flatten() {
+            let Some(of) = uses.get_mut(one.tensor) else { continue };
+            let (first, last) = of.span.unwrap_or((start, end));
+            of.span = Some((first.min(start), last.max(end)));
+            if one.writes {
+                of.writes += 1;
+                continue;
+            }
+            of.reads += 1;
+            if one.on_chip {
+                of.loads += 1;
+                of.loaded_bytes = of.loaded_bytes.saturating_add(one.bytes);
+            }
+        }
+    }
+
+    /// Bytes of scratch in use over time: a time in ps and the bytes from then
+    /// on, in order; the first is at the first use. Empty without scratch.
+    pub fn scratch_usage(&self, uses: &[TensorUse]) -> Vec<(u64, u64)> {
+        let mut steps: BTreeMap<u64, Vec<(usize, bool)>> = BTreeMap::new();
+        let mut edges = Vec::new();
+        for (at, (tensor, of)) in self.list.iter().zip(uses).enumerate() {
+            let (Some(scratch), Some((first, last))) = (tensor.scratch, of.span) else { continue };
+            if let Scratch::Shared(offset) = scratch {
+                edges.extend([offset, offset.saturating_add(tensor.bytes)]);
+            }
+            steps.entry(first).or_default().push((at, true));
+            steps.entry(last).or_default().push((at, false));
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        let mut covered = Covered::new(edges);
+        let mut private = 0_u64;
+        let mut out: Vec<(u64, u64)> = Vec::with_capacity(steps.len());
+        for (time, changes) in steps {
+            for (at, begins) in changes {
+                let Some(tensor) = self.list.get(at) else { continue };
+                match tensor.scratch {
+                    Some(Scratch::Shared(offset)) => {
+                        covered.change((offset, offset.saturating_add(tensor.bytes)), begins);
+                    }
+                    _ if begins => private = private.saturating_add(tensor.bytes),
+                    _ => private = private.saturating_sub(tensor.bytes),
+                }
+            }
+            let bytes = private.saturating_add(covered.total());
+            if out.last().is_none_or(|(_, before)| *before != bytes) {
+                out.push((time, bytes));
+            }
+        }
+        out
+    }
+}
+
+/// Finds what moves the tensors, slot by slot.
+pub(crate) struct Loader<'s> {
+    tensors: DeviceTensors,
+    variables: Variables,
+    blocks: Blocks<'s>,
+}
+
+impl Loader<'_> {
+    /// A slot with the compiler's record of it; whether it moves a tensor.
+    pub(crate) fn slot(
+        &mut self,
+        arch: Arch,
+        (engine, slot): (Engine, u32),
+        record: &RecordBytes,
+    ) -> bool {
+        let mut moves = Vec::new();
+        let record = Record::decode(arch, record);
+        let Some(instruction) = record.instruction() else { return false };
+        match &instruction.body {
+            Body::DmaDirect(dma) => {
+                let from = (self.variables.address(dma.src), dma.src_bytes());
+                let to = (self.variables.address(dma.dst), dma.dst_bytes());
+                Variables::moves(from, to, &mut moves);
+            }
+            Body::DmaIndirect(dma) => {
+                let bytes = |count: u16, size: u16| u64::from(count) * u64::from(size);
+                let read = bytes(dma.src_count, dma.src_elem_size);
+                let written = bytes(dma.dst_count, dma.dst_elem_size);
+                let from = (self.variables.address(dma.src), read);
+                Variables::moves(from, (self.variables.address(dma.dst), written), &mut moves);
+            }
+            Body::DmaTrigger(trigger) => {
+                let Some(queue) = trigger.queue.text() else { return false };
+                let id = u64::from(trigger.block_id);
+                let own = self.blocks.get(&(Some(engine), queue, id));
+                let block = own.or_else(|| self.blocks.get(&(None, queue, id)));
+                for transfer in block.iter().flat_map(|block| &block.desc) {
+                    self.variables.transfer(transfer, &mut moves);
+                }
+            }
+            _ => {}
+        }
+        let any = !moves.is_empty();
+        if any {
+            self.tensors.moves.insert((engine, slot), moves);
+        }
+        any
+    }
+
+    pub(crate) fn finish(self) -> DeviceTensors {
+        self.tensors
+    }
+}
+
+/// Bytes that at least one of a changing set of ranges covers: a tree over the
+/// pieces between all their ends.
+struct Covered {
+    edges: Vec<u64>,
+    /// Ranges over a whole node, and bytes covered below it.
+    nodes: Vec<(u32, u64)>,
+}
+
+impl Covered {
+    fn new(edges: Vec<u64>) -> Self {
+        let nodes = vec![(0, 0); 4 * edges.len()];
+        Self { edges, nodes }
+    }
+
+    fn total(&self) -> u64 {
+        self.nodes.get(1).map_or(0, |node| node.1)
+    }
+
+    fn change(&mut self, (from, to): (u64, u64), begins: bool) {
+        let at = |edge: u64| self.edges.partition_point(|one| *one < edge);
+        let (from, to) = (at(from), at(to));
+        let pieces = self.edges.len().saturating_sub(1);
+        if from < to {
+            self.node(1, (0, pieces), (from, to), begins);
+        }
+    }
+
+    fn node(&mut self, at: usize, own: (usize, usize), wanted: (usize, usize), begins: bool) {
+        let middle = usize::midpoint(own.0, own.1);
+        let whole = wanted.0 <= own.0 && own.1 <= wanted.1;
+        if !whole {
+            if wanted.0 < middle {
+                self.node(2 * at, (own.0, middle), wanted, begins);
+            }
+            if middle < wanted.1 {
+                self.node(2 * at + 1, (middle, own.1), wanted, begins);
+            }
+        }
+        let below = |child: usize| self.nodes.get(child).map_or(0, |node| node.1);
+        let parts = if own.1 - own.0 > 1 { below(2 * at) + below(2 * at + 1) } else { 0 };
+        let edge = |at: usize| self.edges.get(at).copied().unwrap_or(0);
+        let length = edge(own.1).saturating_sub(edge(own.0));
+        let Some(node) = self.nodes.get_mut(at) else { return };
+        match (whole, begins) {
+            (true, true) => node.0 += 1,
+            (true, false) => node.0 = node.0.saturating_sub(1),
+            (false, _) => {}
+        }
+        node.1 = if node.0 > 0 { length } else { parts };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor(bytes: u64, scratch: Scratch) -> DeviceTensor {
+        DeviceTensor { name: String::from("t"), bytes, scratch: Some(scratch) }
+    }
+
+    fn used(first: u64, last: u64) -> TensorUse {
+        TensorUse { span: Some((first, last)), ..TensorUse::default() }
+    }
+
+    #[test]
+    fn tensors_over_each_other_count_once() {
+        let list = vec![
+            tensor(100, Scratch::Shared(0)),
+            tensor(100, Scratch::Shared(50)),
+            tensor(10, Scratch::Private),
+            tensor(7, Scratch::Shared(400)),
+        ];
+        let tensors = DeviceTensors { list, moves: HashMap::new() };
+        let uses = [used(0, 30), used(10, 40), used(20, 50), TensorUse::default()];
+        let steps = tensors.scratch_usage(&uses);
+        assert_eq!(steps, [(0, 100), (10, 150), (20, 160), (30, 110), (40, 10), (50, 0)]);
+        assert!(DeviceTensors::default().scratch_usage(&[]).is_empty());
+    }
+
+    /// Against counting each byte.
+    #[test]
+    fn covered_bytes_are_those_of_a_count() {
+        let mut state = 7_u64;
+        let mut next = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % below
+        };
+        let ranges: Vec<(u64, u64)> = (0..40)
+            .map(|_| {
+                let from = next(200);
+                (from, from + next(40))
+            })
+            .collect();
+        let mut edges: Vec<u64> = ranges.iter().flat_map(|(from, to)| [*from, *to]).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        let mut covered = Covered::new(edges);
+        let mut counts = [0_i32; 256];
+        let mut on = [false; 40];
+        for _ in 0..400 {
+            let at = usize::try_from(next(40)).unwrap();
+            on[at] = !on[at];
+            covered.change(ranges[at], on[at]);
+            for byte in ranges[at].0..ranges[at].1 {
+                counts[usize::try_from(byte).unwrap()] += if on[at] { 1 } else { -1 };
+            }
+            let bytes = counts.iter().filter(|count| **count > 0).count();
+            assert_eq!(covered.total(), u64::try_from(bytes).unwrap());
+        }
+    }
+}
