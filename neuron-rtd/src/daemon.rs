@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use neuron_core::cli::{notify_service_manager, watchdog_period};
 use neuron_core::sim::Sim;
 use neuron_core::source::Spec;
-use rtd_runtime::{Failure, Level, Runtime};
+use rtd_runtime::{Failure, InspectOptions, Level, Runtime};
 use tokio::sync::{mpsc, watch};
 
 use crate::args::Args;
@@ -32,6 +32,10 @@ const MAP: &str = "run/infa-map.json";
 /// How long the end waits for clients to read their last answers.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
+/// How long the end waits for models, and for files of an inspection.
+const MODELS_END: Duration = Duration::from_secs(5);
+const FILES_END: Duration = Duration::from_secs(40);
+
 /// Everything that was decided before the start.
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -43,6 +47,8 @@ pub(crate) struct Plan {
     devices: Vec<u32>,
     lnc: Option<u32>,
     libnrt: Option<PathBuf>,
+    /// What is recorded of the run, where that is asked for.
+    inspect: Option<InspectOptions>,
     log: Arc<Log>,
 }
 
@@ -81,6 +87,11 @@ impl Plan {
         };
         let devices = choose(args, instance, kind, &root().join(MAP), &log)?;
         let lnc = devices::lnc_from_env()?;
+        let inspect = match kind {
+            Some(_) => InspectOptions::from_env().map_err(|failure| failure.lines().join("; "))?,
+            // libnrt reads these variables itself, in this very process
+            None => None,
+        };
         if let Some(kind) = kind {
             // devices that cannot be served together are a mistake, not a failure
             cores(kind, &devices, lnc).map_err(|failure| failure.lines().join("; "))?;
@@ -88,7 +99,7 @@ impl Plan {
         let config_path = (config_path, named);
         let level = args.level;
         let libnrt = args.libnrt.clone().or_else(|| config.libnrt.clone());
-        Ok(Self { config, config_path, level, endpoint, spec, devices, lnc, libnrt, log })
+        Ok(Self { config, config_path, level, endpoint, spec, devices, lnc, libnrt, inspect, log })
     }
 
     fn say(&self, level: Level, place: &str, text: &str) {
@@ -107,6 +118,9 @@ impl Plan {
             .build()
             .map_err(|error| format!("cannot make threads: {error}"))?;
         let ready = self.runtime();
+        if let Ok((runtime, Some(sim))) = &ready {
+            self.inspect(runtime, sim.name()).inspect_err(|_| runtime.shut_down())?;
+        }
         let served = executor.block_on(self.serve(ready, lock));
         // threads that wait for a stuck node must not keep the process
         executor.shutdown_background();
@@ -193,14 +207,38 @@ impl Plan {
             }
         };
         if let Ok(runtime) = runtime {
-            let ended = tokio::task::spawn_blocking(move || runtime.shut_down());
-            if tokio::time::timeout(Duration::from_secs(5), ended).await.is_err() {
-                let text = "a model does not end; leaving it";
-                self.say(Level::Warning, "NRTD:RunServer", text);
-            }
+            self.end(runtime).await;
         }
         self.say(Level::Info, "NRTD:RunServer", "Server ended");
         result
+    }
+
+    /// Ends the runtime. A model that does not end takes nothing with it that was recorded.
+    async fn end(&self, runtime: Runtime) {
+        let own = runtime.clone();
+        let unloaded = tokio::task::spawn_blocking(move || own.unload_all());
+        let unloaded = tokio::time::timeout(MODELS_END, unloaded).await.is_ok();
+        if !unloaded {
+            let text = "a model does not end; leaving it";
+            self.say(Level::Warning, "NRTD:RunServer", text);
+        }
+        let own = runtime.clone();
+        let written = tokio::task::spawn_blocking(move || own.end_inspect());
+        match tokio::time::timeout(FILES_END, written).await {
+            Ok(Ok(Err(failure))) => {
+                self.say(Level::Error, "NRTD:RunServer", &failure.lines().join("; "));
+            }
+            Ok(_) => {}
+            Err(_) => {
+                let text = "the files of the inspection take too long; leaving them as they are";
+                self.say(Level::Warning, "NRTD:RunServer", text);
+            }
+        }
+        if unloaded {
+            let ended = tokio::task::spawn_blocking(move || runtime.shut_down());
+            // what is left are threads that sleep
+            let _ = tokio::time::timeout(MODELS_END, ended).await;
+        }
     }
 }
 

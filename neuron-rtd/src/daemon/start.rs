@@ -88,6 +88,19 @@ impl Plan {
         Ok((runtime, Some(sim)))
     }
 
+    /// Begins to write what the runtime does, where `NEURON_RT_INSPECT_*` ask for it. A run that
+    /// was to be looked at is not begun without.
+    pub(super) fn inspect(&self, runtime: &Runtime, instance: &str) -> Result<(), String> {
+        let Some(options) = self.inspect.clone() else { return Ok(()) };
+        let told = |failure: Failure| {
+            let text = failure.lines().join("; ");
+            format!("{text}; NEURON_RT_INSPECT_OUTPUT_DIR names another folder")
+        };
+        let folder = runtime.inspect(options, instance).map_err(told)?;
+        self.say(Level::Info, "NRT:inspect", &format!("Inspection into {}", folder.display()));
+        Ok(())
+    }
+
     /// The devices of this machine, through libnrt.
     fn on_libnrt(&self) -> Result<Runtime, Failure> {
         let nrt = Nrt::open(self.libnrt.as_deref())?;
