@@ -143,6 +143,73 @@ async fn files_for_failures_need_one() {
     assert!(events.iter().any(|event| event.event_type == 4 && event.phase == 2));
 }
 
+/// Two models on one core in turns, with calls that wait and calls that do not.
+async fn turns(daemon: &Daemon) -> [Vec<u8>; 2] {
+    let mut client = daemon.client().await;
+    let neffs = [("one", 1), ("two", 2)]
+        .map(|(name, nodes)| Chain::new(name, &[Node::Copy(1)]).build_with(nodes));
+    let group = client.create_eg(CreateEgRequest { nc_count: 1, session_id: 0 }).await.unwrap();
+    let group = group.into_inner().h_eg.unwrap().id;
+    let mut ids = Vec::new();
+    for neff in &neffs {
+        ids.push(load(&mut client, neff, group, 0).await.h_nn.unwrap().id);
+    }
+    for id in [ids[0], ids[1], ids[0]] {
+        good(client.start(StartRequest { h_nn: nn(id) }).await.unwrap().into_inner().status);
+        assert_eq!(output(client.infer(request(id, 1)).await.unwrap().into_inner()), [1; 64]);
+        let posted = client.infer_post(request(id, 2)).await.unwrap().into_inner();
+        good(posted.status);
+        let wait = InferWaitRequest { cookie: posted.cookie, ..Default::default() };
+        assert_eq!(output(client.infer_wait(wait).await.unwrap().into_inner()), [2; 64]);
+        good(client.stop(StopRequest { h_nn: nn(id) }).await.unwrap().into_inner().status);
+    }
+    neffs
+}
+
+fn uuid(neff: &[u8]) -> Vec<u8> {
+    neuron_core::neff::Header::of_file(neff).unwrap().uuid.to_vec()
+}
+
+/// Everything is in one file for a core, in order, at the times that the events
+/// tell; also when nobody ends the files.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_has_every_execution() {
+    for (killed, system) in [(false, "1"), (true, "1"), (false, "0")] {
+        let mut daemon = inspected(&[
+            ("ENABLE", "1"),
+            ("DEVICE_PROFILE", "session"),
+            ("SYSTEM_PROFILE", system),
+        ]);
+        let [one, two] = turns(&daemon).await.map(|neff| uuid(&neff));
+        assert_ne!(one, two);
+        if killed {
+            daemon.signal("KILL");
+            daemon.wait();
+        } else {
+            assert_eq!(daemon.end().code(), Some(0));
+        }
+        let folder = folder(&daemon);
+        let traces: Vec<String> =
+            names(&folder).into_iter().filter(|name| name.contains(".ntff")).collect();
+        assert_eq!(traces, ["profile_nc_0_session_0.ntff"]);
+        let info = trace(&folder.join("profile_nc_0_session_0.ntff"));
+        let windows = &info.execution_timeline;
+        let of: Vec<&[u8]> = windows.iter().map(|window| window.neff_uuid.as_slice()).collect();
+        assert_eq!(of, [&one, &one, &two, &two, &one, &one]);
+        assert!(windows.windows(2).all(|pair| pair[0].end < pair[1].start), "{windows:?}");
+        assert_eq!(info.neff_nodes.len(), 2);
+        if !killed && system == "1" {
+            let events: Vec<NtraceEvent> = frames(&folder.join("ntrace.pb"));
+            let running = events.iter().filter(|event| event.event_type == 7 && event.phase == 1);
+            let times: Vec<u64> = running
+                .map(|event| event.attributes.get("nc_timestamp_ns").unwrap().parse().unwrap())
+                .collect();
+            let starts: Vec<u64> = windows.iter().map(|window| window.start / 1000).collect();
+            assert_eq!(starts, times);
+        }
+    }
+}
+
 #[test]
 fn what_is_wrong_is_one_line_and_no_daemon() {
     let dir = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ use neuron_core::engine::Engine;
 use neuron_core::instance::Arch;
 use neuron_core::neff::{Model, Neff, Report, StackFrames};
 use neuron_core::ntff::error::Findings;
-use neuron_core::ntff::messages::{NtffInfo, VersionInfo};
+use neuron_core::ntff::messages::{ExecutionInfo, NtffInfo, VersionInfo};
 use neuron_core::ntff::window::Windows;
 use neuron_core::ntff::{
     self, DeviceTime, Header, Notification, Reader, Section, SectionKind, layout,
@@ -21,7 +21,7 @@ use crate::debug;
 use crate::error::Error;
 use crate::kernels::Kernels;
 use crate::source::{FromStart, ReadAt};
-use crate::stream::Stream;
+use crate::stream::{Span, Stream};
 use crate::tensors::{self, TensorBytes, TensorInfo};
 
 /// Slots that a program counter can tell.
@@ -48,7 +48,9 @@ pub struct Capture<'s, S: ?Sized> {
     header: Header,
     sections: Vec<Section>,
     findings: Findings,
-    /// The message of the trace.
+    /// Device times between which no other execution lies.
+    span: Span,
+    /// The message of the trace; of the nodes that the execution is of, where it has several.
     pub info: NtffInfo,
     /// Header of the NEFF.
     pub neff: neuron_core::neff::Header,
@@ -93,10 +95,11 @@ impl<'s, S: ReadAt + ?Sized> Capture<'s, S> {
         report: &mut Report,
     ) -> Result<Self, Error> {
         let reader = Reader::new(FromStart::new(source), options.ntff)?;
-        let (header, info) = (reader.header(), reader.info().clone());
-        let sections = reader.sections().to_vec();
+        let (header, mut info) = (reader.header(), reader.info().clone());
         let findings = reader.findings().clone();
-        same_neff(&info, neff)?;
+        same_neff(&info, options.execution, neff)?;
+        let others = executed_alone(&mut info, options.execution);
+        let sections = if others { layout::sections(&info) } else { reader.sections().to_vec() };
         let model = Model::read(neff, report)?;
         let arch = chip::generation(info.arch).ok_or(Error::Generation(info.arch))?;
         let tensors = tensors::tensors(&model);
@@ -120,6 +123,7 @@ impl<'s, S: ReadAt + ?Sized> Capture<'s, S> {
             chip: Chip::of(arch),
             start: 0,
             end: 0,
+            span: span(&info.execution_timeline, options.execution),
             cores: Vec::new(),
             tensor_bytes: tensors::bytes(&tensors),
             tensors,
@@ -184,6 +188,7 @@ impl<'s, S: ReadAt + ?Sized> Capture<'s, S> {
             &self.sections,
             self.header.blobs_start(),
             self.info.arch,
+            self.span,
             |number| {
                 let index = self.cores.iter().position(|core| core.number == number)?;
                 Some((index, self.cores.get(index)?.calibration.clone()))
@@ -244,23 +249,50 @@ impl<'s, S: ReadAt + ?Sized> Capture<'s, S> {
     }
 }
 
-/// The id of the NEFF that a trace is of, or the beginning of it: it is cut at
-/// the first zero byte (ntff.md §3.1). At most 16 bytes.
-pub fn traced_neff(info: &NtffInfo) -> &[u8] {
-    let whole = info.execution_timeline.first().map(|window| window.neff_uuid.as_slice());
+/// The id of the NEFF that an execution of a trace is of, or the beginning of it:
+/// it is cut at the first zero byte (ntff.md §3.1). At most 16 bytes.
+pub fn traced_neff(info: &NtffInfo, execution: usize) -> &[u8] {
+    let whole = info.execution_timeline.get(execution).or(info.execution_timeline.first());
+    let whole = whole.map(|window| window.neff_uuid.as_slice());
     let traced = whole.filter(|uuid| uuid.len() == 16).unwrap_or(&info.neff_uuid_text);
     traced.get(..16).unwrap_or(traced)
 }
 
 /// Compares as many bytes of the id as the trace has.
-fn same_neff(info: &NtffInfo, neff: &Neff<'_>) -> Result<(), Error> {
-    let traced = traced_neff(info);
+fn same_neff(info: &NtffInfo, execution: usize, neff: &Neff<'_>) -> Result<(), Error> {
+    let traced = traced_neff(info, execution);
     let uuid = &neff.header.uuid;
     if uuid.iter().zip(traced).all(|(ours, theirs)| ours == theirs) {
         return Ok(());
     }
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     Err(Error::OtherNeff { trace: hex(traced), neff: hex(uuid) })
+}
+
+/// Leaves the nodes of the NEFF that was executed, where a trace has those of
+/// several (session mode: whatever a core executed is in one file). Whether there
+/// were others.
+fn executed_alone(info: &mut NtffInfo, execution: usize) -> bool {
+    let Some(window) = info.execution_timeline.get(execution) else { return false };
+    let its = |uid: &[u8]| !uid.is_empty() && uid == window.neff_uuid;
+    let count = info.neff_nodes.iter().filter(|node| its(&node.uid)).count();
+    if count == 0 || count == info.neff_nodes.len() {
+        return false;
+    }
+    let uuid = window.neff_uuid.clone();
+    info.neff_nodes.retain(|node| node.uid == uuid);
+    true
+}
+
+/// Where the execution before ends and the next one begins. One alone has
+/// everything: what lies before its window is the runtime's.
+fn span(timeline: &[ExecutionInfo], execution: usize) -> Span {
+    let Some(own) = timeline.get(execution) else { return Span::default() };
+    let others = || (0..).zip(timeline).filter(|(at, _)| *at != execution).map(|(_, other)| other);
+    Span {
+        after: others().map(|other| other.end).filter(|end| *end <= own.start).max(),
+        before: others().map(|other| other.start).filter(|start| *start >= own.end).min(),
+    }
 }
 
 /// `2.30.51 (faafe)`: the first five digits of the hash, empty brackets when

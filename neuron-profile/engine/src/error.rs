@@ -40,7 +40,7 @@ pub enum Error {
     #[error("the trace does not tell when the program ran: no window and no NOTIFY instruction")]
     NoWindow,
     /// The execution asked for is not there.
-    #[error("the trace has {have} executions, number {asked} was asked for")]
+    #[error("the trace has {have} executions, number {} was asked for", asked + 1)]
     NoExecution {
         /// Asked for, from 0.
         asked: usize,

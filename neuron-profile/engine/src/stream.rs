@@ -40,6 +40,23 @@ pub(crate) struct Event {
     pub(crate) lossy: bool,
 }
 
+/// Device times, in ps, between which records are wanted; without an end for
+/// `None`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// Later than this.
+    pub(crate) after: Option<u64>,
+    /// Earlier than this.
+    pub(crate) before: Option<u64>,
+}
+
+impl Span {
+    fn has(self, time: u64) -> bool {
+        self.after.is_none_or(|after| time > after)
+            && self.before.is_none_or(|before| time < before)
+    }
+}
+
 /// What reading met.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReadCounts {
@@ -75,6 +92,7 @@ struct Cursor {
     dma: bool,
     /// The class that is wanted; all for none.
     class: Option<usize>,
+    span: Span,
     decoder: Decoder,
     calibration: Calibration,
     /// Next byte of the file, and the end of the section.
@@ -144,12 +162,15 @@ impl Cursor {
             if self.class.is_some_and(|wanted| wanted != class(self.dma, record)) {
                 continue;
             }
-            counts.records += 1;
-            let lossy = record.software_loss() || record.hardware_loss();
-            counts.loss_marks += u64::from(lossy);
             let what = self.decoder.decode(record);
             // The largest number stands for the end of a section.
             let time = self.time(record, &what).min(u64::MAX - 1);
+            if !self.span.has(time) {
+                continue;
+            }
+            counts.records += 1;
+            let lossy = record.software_loss() || record.hardware_loss();
+            counts.loss_marks += u64::from(lossy);
             self.ready.push_back((time, what, lossy));
             let mut at = self.ready.len() - 1;
             while at > 0 && self.ready.get(at - 1).is_some_and(|before| before.0 > time) {
@@ -184,19 +205,30 @@ impl Cursor {
 /// First and last byte of each class in a section.
 type Classes = [Option<(u64, u64)>; CLASSES];
 
-/// Whether one window can put a section in order; if not, where its classes
-/// lie.
+/// How a section can be read.
+enum Looked {
+    /// One window puts it in order; the bytes that are wanted.
+    InOrder(u64, u64),
+    /// Its classes, each through a window of its own.
+    Classes(Classes),
+}
+
+/// Looks whether one window can put a section in order. `None` when it has
+/// nothing that is wanted.
 fn look_through<S: ReadAt + ?Sized>(
     source: &S,
     mut cursor: Cursor,
     counts: &mut ReadCounts,
-) -> Result<Option<Classes>, Error> {
+) -> Result<Option<Looked>, Error> {
     let mut classes = [None; CLASSES];
+    let mut whole: Option<(u64, u64)> = None;
     let mut in_order = true;
     // Latest time of all records but the last few.
     let mut before = VecDeque::with_capacity(LAG);
     let (mut latest, mut sure) = (0, 0);
-    let mut at = cursor.next;
+    let (first, last) = (cursor.next, cursor.end);
+    let all = cursor.span == Span::default();
+    let mut at = first;
     // What is cut off is counted here, once.
     while cursor.next < cursor.end && cursor.refill(source, counts)? {
         for bytes in cursor.window.as_chunks::<SIZE>().0 {
@@ -206,12 +238,21 @@ fn look_through<S: ReadAt + ?Sized>(
             if record.is_blank() {
                 continue;
             }
+            // not needed any more once it is known not to be in order
+            let time = if in_order || !all {
+                cursor.time(record, &cursor.decoder.decode(record))
+            } else {
+                0
+            };
+            if !cursor.span.has(time) {
+                continue;
+            }
+            whole = Some((whole.map_or(place, |(first, _)| first), at));
             if let Some(class) = classes.get_mut(class(cursor.dma, record)) {
                 let (first, _) = class.unwrap_or((place, at));
                 *class = Some((first, at));
             }
             if in_order {
-                let time = cursor.time(record, &cursor.decoder.decode(record));
                 in_order = time >= sure;
                 latest = latest.max(time);
                 before.push_back(latest);
@@ -221,7 +262,12 @@ fn look_through<S: ReadAt + ?Sized>(
             }
         }
     }
-    Ok((!in_order).then_some(classes))
+    Ok(match whole {
+        _ if !in_order => Some(Looked::Classes(classes)),
+        // unused slots of a ring are counted too
+        _ if all => Some(Looked::InOrder(first, last)),
+        whole => whole.map(|(first, end)| Looked::InOrder(first, end)),
+    })
 }
 
 fn wide(value: usize) -> u64 {
@@ -289,13 +335,14 @@ impl Heads {
 }
 
 impl<'s, S: ReadAt + ?Sized> Stream<'s, S> {
-    /// Sections that hold no records of a known kind are left out. `cores`
-    /// gives index and clocks of a core's number.
+    /// Sections that hold no records of a known kind, or none of the span, are
+    /// left out. `cores` gives index and clocks of a core's number.
     pub(crate) fn new(
         source: &'s S,
         sections: &[Section],
         blobs: u64,
         arch: u64,
+        span: Span,
         cores: impl Fn(u32) -> Option<(usize, Calibration)>,
     ) -> Result<Self, Error> {
         let mut stream = Self {
@@ -315,6 +362,7 @@ impl<'s, S: ReadAt + ?Sized> Stream<'s, S> {
                 core,
                 dma: kind == TraceType::Dma,
                 class: None,
+                span,
                 decoder: Decoder::new(kind, arch),
                 calibration: calibration.clone(),
                 next: start,
@@ -325,8 +373,11 @@ impl<'s, S: ReadAt + ?Sized> Stream<'s, S> {
                 last: 0,
             };
             match look_through(source, whole(), &mut stream.counts)? {
-                None => stream.cursors.push(whole()),
-                Some(classes) => {
+                None => {}
+                Some(Looked::InOrder(next, end)) => {
+                    stream.cursors.push(Cursor { next, end, ..whole() });
+                }
+                Some(Looked::Classes(classes)) => {
                     for (class, part) in classes.into_iter().enumerate() {
                         if let Some((next, end)) = part {
                             let class = Some(class);

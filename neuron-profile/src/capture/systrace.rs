@@ -13,8 +13,8 @@ use std::process::Command;
 use anyhow::{Context as _, bail};
 use neuron_core::cli::DEFAULT_SOURCE;
 use neuron_core::ntff::event::NAMES;
-use rtd_runtime::InspectOptions;
 use rtd_runtime::inspect::{Kind, Kinds};
+use rtd_runtime::{DeviceTraces, InspectOptions};
 
 use super::cores::{Cores, told};
 use super::{Args, CaptureType};
@@ -82,7 +82,7 @@ pub(super) fn begin(args: &Args, cores: &Cores) -> anyhow::Result<Option<PathBuf
     };
     let options = InspectOptions {
         folder,
-        device: false,
+        device: DeviceTraces::None,
         kinds: Kinds::listed(&filter).map_err(|failure| told(&failure))?,
         ..InspectOptions::default()
     };

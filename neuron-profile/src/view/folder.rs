@@ -41,19 +41,21 @@ struct Walk {
     left: usize,
 }
 
-/// Looks through a folder.
+/// Looks through a folder. A trace of several executions goes with the NEFF of
+/// the one with this number, from 0; one that has fewer is left out, for a core
+/// that did less than others is nothing wrong.
 ///
 /// # Errors
 ///
 /// A folder that cannot be read, or one with far too many files.
-pub(super) fn look(folder: &Path) -> anyhow::Result<Found> {
+pub(super) fn look(folder: &Path, execution: usize) -> anyhow::Result<Found> {
     let mut walk = Walk { left: MOST, ..Walk::default() };
     walk.folder(folder, DEPTH)?;
     let Walk { neffs, mut traces, mut found, .. } = walk;
     traces.sort();
     found.runs.sort();
     for trace in traces {
-        let uuid = match uuid_of(&trace) {
+        let uuid = match uuid_of(&trace, execution) {
             Ok(uuid) => uuid,
             Err(reason) => {
                 found.notes.push(format!("{reason}; it is left out"));
@@ -125,10 +127,17 @@ fn header(path: &Path) -> anyhow::Result<[u8; 16]> {
     Ok(Header::of_file(&bytes).map_err(told)?.uuid)
 }
 
-/// The UUID of the NEFF that a trace is of.
-fn uuid_of(path: &Path) -> anyhow::Result<Vec<u8>> {
+/// The UUID of the NEFF that an execution of a trace is of.
+fn uuid_of(path: &Path, execution: usize) -> anyhow::Result<Vec<u8>> {
     let file = File::open(path).map_err(neuron_core::Error::io("open", path))?;
     let told = |error| anyhow::anyhow!("{}: {error}", path.display());
     let reader = ntff::Reader::new(file, ntff::Options::default()).map_err(told)?;
-    Ok(profile_engine::capture::traced_neff(reader.info()).to_vec())
+    let have = reader.info().execution_timeline.len();
+    anyhow::ensure!(
+        execution < have.max(1),
+        "{}: it has {have} executions, number {} was asked for",
+        path.display(),
+        execution + 1
+    );
+    Ok(profile_engine::capture::traced_neff(reader.info(), execution).to_vec())
 }

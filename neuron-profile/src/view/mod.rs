@@ -328,7 +328,7 @@ fn run_folder(
     processed: &mut Processed,
     out: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
-    let mut found = folder::look(folder)?;
+    let mut found = folder::look(folder, usize::try_from(args.execution)?.saturating_sub(1))?;
     if args.ignore_device_profile {
         found.pairs.clear();
     }

@@ -339,6 +339,111 @@ fn a_program_is_inspected() {
     assert!(told.iter().map(|event| event.id & ((1 << 50) - 1)).max().unwrap() > 2000);
 }
 
+/// Session mode: all executions of a core are in one trace; each is shown with its
+/// NEFF, and as if it had been traced alone. One of a program that was killed, too.
+#[test]
+fn a_session_is_shown_by_execution() {
+    let lab = Lab::new(&["mlp", "null"]);
+    let Some(program) = lab.program() else { return };
+    let mut command = lab.inspect(&["-o", "out", &program, "2", "mlp.neff", "null.neff"]);
+    command.env("NEURON_RT_INSPECT_DEVICE_PROFILE", "session");
+    let (code, out, err) = ended(command.output().unwrap());
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    let folder = PathBuf::from(out.trim());
+    let trace = folder.join("profile_nc_0_session_0.ntff");
+    let path = trace.to_str().unwrap();
+    let (code, _, err) = lab.run(&["ntff", "verify", path]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    // the first of each model, in a file of its own
+    let mut command = lab.inspect(&["-o", "alone", &program, "2", "mlp.neff", "null.neff"]);
+    let (code, out, err) = ended(command.output().unwrap());
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    let alone = lab.view(Path::new(out.trim()));
+    let first = |name: &str| {
+        let total = i64::try_from(nanos(name)).unwrap();
+        let near = |of: &&Profile| of.manifest().total_ns.abs_diff(total.unsigned_abs()) <= 1;
+        alone[1..].iter().find(near).unwrap()
+    };
+
+    let running = {
+        let profiles = lab.view(&folder);
+        assert_eq!(profiles.len(), 2, "the run and the trace of its core");
+        let devices = rows(&profiles[0], "DeviceProfileList");
+        assert_eq!((devices.len(), number(&devices[0], "session_id")), (1, 0));
+        let events = is_whole(&folder, &profiles[0]);
+        let running = named(&events, "nc_exec_running");
+        assert_eq!(running.len(), 4);
+        assert_eq!(number(&devices[0], "start_ts"), number(running[0], "start_ts"));
+        running.into_iter().map(|row| number(row, "duration_ns").unsigned_abs()).collect::<Vec<_>>()
+    };
+    let store = Store::new(lab.path("data"));
+    let show = |execution: &str, folder: &Path| {
+        let folder = folder.to_str().unwrap();
+        let view = ["view", "--ingest-only", "--ignore-system-profile", "-d", folder];
+        lab.run(&[&view[..], &["--execution", execution]].concat())
+    };
+    for (at, name) in ["mlp", "mlp", "null", "null"].into_iter().enumerate() {
+        let (code, out, err) = show(&(at + 1).to_string(), &folder);
+        assert_eq!(code, Some(0), "{err}");
+        let own = store.open(out.split('"').nth(1).unwrap()).unwrap();
+        let (own, other) = (own.manifest(), first(name).manifest());
+        assert!(
+            own.neff.ends_with(if name == "mlp" { "1.neff" } else { "2.neff" }),
+            "{}",
+            own.neff
+        );
+        assert!(own.total_ns.abs_diff(running[at]) <= 1, "{name}");
+        assert_eq!(own.notes, other.notes);
+        for table in ["Instruction", "DmaTrace", "SemaphoreUpdate"] {
+            let count = |of: &profile_store::Manifest| of.tables.get(table).map(|of| of.rows);
+            assert_eq!(count(own), count(other), "{name} {at} {table}");
+        }
+    }
+    let (code, out, err) = show("5", &folder);
+    assert_eq!((code, out.as_str()), (Some(1), ""));
+    let said = "profile_nc_0_session_0.ntff: it has 4 executions, number 5 was asked for";
+    assert!(err.contains(said), "{err}");
+
+    // killed: up to the last execution that is whole
+    let mut command = lab.command(&[]);
+    let mut command = {
+        let mut own = Command::new(&program);
+        own.args(["0", "null.neff"]).current_dir(lab.path("")).stdin(Stdio::null());
+        for (name, value) in command.env("LD_LIBRARY_PATH", lab.path("")).get_envs() {
+            match value {
+                Some(value) => own.env(name, value),
+                None => own.env_remove(name),
+            };
+        }
+        own
+    };
+    command
+        .env("NEURON_SOURCE", "sim:trn1.2xlarge")
+        .env("NEURON_RT_INSPECT_ENABLE", "1")
+        .env("NEURON_RT_INSPECT_DEVICE_PROFILE", "session")
+        .env("NEURON_RT_INSPECT_OUTPUT_DIR", lab.path("killed"));
+    let mut child = command.spawn().unwrap();
+    let begun = Instant::now();
+    let executions = |folder: &Path| {
+        let file = std::fs::File::open(folder.join("profile_nc_0_session_0.ntff")).ok()?;
+        let reader = ntff::Reader::new(file, ntff::Options::default()).unwrap();
+        Some(reader.info().execution_timeline.len())
+    };
+    let folder = lab.path(&format!("killed/trn1.2xlarge_pid_{}", child.id()));
+    while executions(&folder).is_none_or(|count| count < 50) {
+        assert!(begun.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let last = executions(&folder).unwrap();
+    let (code, out, err) = show(&last.to_string(), &folder);
+    assert_eq!(code, Some(0), "{err}");
+    let own = store.open(out.split('"').nth(1).unwrap()).unwrap();
+    let (own, other) = (&own.manifest().tables, &first("null").manifest().tables);
+    assert_eq!(own["Instruction"].rows, other["Instruction"].rows);
+}
+
 #[test]
 fn what_fails_is_told() {
     let lab = Lab::new(&[]);

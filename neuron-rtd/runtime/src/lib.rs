@@ -52,7 +52,7 @@ pub use cpu::OPERATORS;
 pub use failure::{Code, Failure, Subtype};
 pub use groups::GroupInfo;
 pub use host::{Host, SimHost};
-pub use inspect::InspectOptions;
+pub use inspect::{DeviceTraces, InspectOptions};
 pub use journal::{Journal, Level, Quiet};
 pub use load::{LoadParams, cores_needed};
 pub use machine::{Machine, Wanted, number};

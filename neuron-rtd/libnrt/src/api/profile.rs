@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::PoisonError;
 
 use neuron_core::uapi::nrt::Status;
-use rtd_runtime::InspectOptions;
+use rtd_runtime::{DeviceTraces, InspectOptions};
 
 use super::options::{INSPECT, Inspect};
 use crate::call::{Fault, answer};
@@ -43,7 +43,7 @@ fn inspect(options: &Inspect) -> Result<(), Fault> {
     let options = InspectOptions {
         folder: PathBuf::from(&options.folder),
         system,
-        device,
+        device: if device { DeviceTraces::First } else { DeviceTraces::None },
         memory,
         processors,
         on_failure: !options.always,

@@ -4,13 +4,14 @@
 //!
 //! A folder `INSTANCE_pid_PID` is made in the one that was named. It has
 //! `ntrace.pb`, `trace_info.pb`, `cpu_util.pb` and `host_mem.pb`, the NEFF of
-//! each model and, where asked for, a device trace of its first execution. The
-//! files grow while the run goes on, by a thread of their own once a second, so
-//! that what a process that was killed has left can be read.
+//! each model and, where asked for, a device trace of its first execution, or in
+//! session mode one of everything that a core executed
+//! (`profile_nc_CORE_session_0.ntff`). The files grow while the run goes on, events
+//! and samples by a thread of their own once a second, traces with each execution,
+//! so that what a process that was killed has left can be read.
 //!
-//! Events that this runtime tells are in [`Kind::ALL`]. Left out: traces of all
-//! executions of a core in one file (session mode; the first of each model is
-//! written instead), and what only the vendor's parts do.
+//! Events that this runtime tells are in [`Kind::ALL`]. Left out: what only the
+//! vendor's parts do.
 
 mod files;
 mod json;
@@ -18,6 +19,7 @@ mod kinds;
 mod options;
 mod recorder;
 mod samples;
+mod session;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,9 +33,10 @@ use std::time::Duration;
 use files::{About, Counts, Frames};
 pub use json::json;
 pub use kinds::{Kind, Kinds};
-pub use options::{EVENTS, InspectOptions};
+pub use options::{DeviceTraces, EVENTS, InspectOptions};
 pub use recorder::{Attribute, Attributes, Begun, Event, Recorder};
 use samples::Processors;
+use session::Sessions;
 
 use crate::cores::Cores;
 use crate::failure::{Code, Failure};
@@ -63,6 +66,7 @@ struct Inner {
     folder: PathBuf,
     recorder: Arc<Recorder>,
     open: Mutex<Open>,
+    sessions: Mutex<Sessions>,
     failed: AtomicBool,
     /// The first file that is not there.
     missing: Mutex<Option<Failure>>,
@@ -138,6 +142,7 @@ impl Inspection {
             folder,
             recorder,
             open: Mutex::new(open),
+            sessions: Mutex::default(),
             failed: AtomicBool::new(false),
             missing: Mutex::new(None),
             ending: (Mutex::new(false), Condvar::new()),
@@ -175,7 +180,51 @@ impl Inspection {
                 self.inner.missing().get_or_insert(failure);
             }
         }
-        self.inner.options.device.then(|| folder.join(format!("{id}_instid_0_vnc_{core}.ntff")))
+        let first = self.inner.options.device == DeviceTraces::First;
+        first.then(|| folder.join(format!("{id}_instid_0_vnc_{core}.ntff")))
+    }
+
+    /// Whether every execution is traced.
+    pub(crate) fn is_session(&self) -> bool {
+        self.inner.options.device == DeviceTraces::All
+    }
+
+    /// An execution that is traced comes to the cores from `first` on: the time of
+    /// the device, ns. `told` is the one that its events have, if it has events.
+    pub(crate) fn arrive(&self, (first, cores): (u32, u32), told: u64) -> u64 {
+        let at =
+            if self.inner.options.system { told } else { self.inner.recorder.arrive(first, cores) };
+        let sessions = self.inner.sessions();
+        let own = first..first.saturating_add(cores);
+        let ends = own.filter_map(|core| sessions.until(core)).map(|end| end.saturating_add(1));
+        ends.fold(at, u64::max)
+    }
+
+    /// It has ended on cores of so many physical ones each, after so long on the
+    /// device; `trace` is its trace file, if it left one.
+    pub(crate) fn executed(
+        &self,
+        (first, cores, physical): (u32, u32, u32),
+        nanos: u64,
+        trace: Option<&[u8]>,
+    ) {
+        for (number, core) in (0..cores).map(|number| (number, first.saturating_add(number))) {
+            if !self.inner.options.system {
+                self.inner.recorder.advance(core, nanos);
+            }
+            let Some(trace) = trace else { continue };
+            let physical = physical.max(1);
+            let from = number.saturating_mul(physical);
+            let mut sessions = self.inner.sessions();
+            let own = from..from.saturating_add(physical);
+            let added = sessions.add(&self.inner.folder, core, trace, own);
+            drop(sessions);
+            if let Err((path, error)) = added {
+                let failure = cannot(&path)(error);
+                self.inner.say(&failure);
+                self.inner.missing().get_or_insert(failure);
+            }
+        }
     }
 
     /// An execution has failed.
@@ -195,8 +244,21 @@ impl Inspection {
         }
         let folder = inner.folder.clone();
         if inner.options.on_failure && !inner.failed.load(Relaxed) {
+            inner.sessions().give_up();
             fs::remove_dir_all(&folder).map_err(cannot(&folder))?;
             return Ok(folder);
+        }
+        let sessions = inner.sessions().end();
+        for ended in sessions {
+            if let Some((count, why)) = ended.left_out {
+                let path = ended.path.display();
+                let text = format!("{count} executions are not in {path}: {why}");
+                inner.journal.line(Level::Warning, PLACE, &text);
+            }
+            if let Err(error) = ended.result {
+                let failure = cannot(&ended.path)(error);
+                inner.missing().get_or_insert(failure);
+            }
         }
         inner.finish().map_err(cannot(&folder))?;
         let lost = inner.recorder.dropped();
@@ -216,6 +278,10 @@ impl Inspection {
 impl Inner {
     fn open(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn missing(&self) -> MutexGuard<'_, Option<Failure>> {

@@ -14,6 +14,17 @@ const PLACE: &str = "NRT:inspect";
 pub const EVENTS: u64 = 1_000_000;
 const FEWEST: u64 = 1024;
 
+/// Which executions have a device trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceTraces {
+    /// None.
+    None,
+    /// The first one of each model, in a file of its own.
+    First,
+    /// All, in a file for each core (session mode).
+    All,
+}
+
 /// What is recorded of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InspectOptions {
@@ -21,8 +32,8 @@ pub struct InspectOptions {
     pub folder: PathBuf,
     /// Events of the runtime.
     pub system: bool,
-    /// A device trace of the first execution of each model.
-    pub device: bool,
+    /// Device traces.
+    pub device: DeviceTraces,
     /// Load of the processors.
     pub processors: bool,
     /// Memory of the host.
@@ -42,7 +53,7 @@ impl Default for InspectOptions {
         Self {
             folder: PathBuf::from("./output"),
             system: true,
-            device: true,
+            device: DeviceTraces::First,
             processors: true,
             memory: true,
             most: EVENTS,
@@ -98,8 +109,9 @@ impl InspectOptions {
             return Ok(None);
         }
         let device = match read("DEVICE_PROFILE").as_deref() {
-            None | Some("1" | "model" | "session") => true,
-            Some("0") => false,
+            None | Some("1" | "model") => DeviceTraces::First,
+            Some("session") => DeviceTraces::All,
+            Some("0") => DeviceTraces::None,
             Some(text) => return Err(wrong("DEVICE_PROFILE", text, "0, 1, model or session")),
         };
         let usual = Self::default();
@@ -158,7 +170,12 @@ mod tests {
         ];
         let options = of(&all).unwrap().unwrap();
         assert_eq!(options.folder, PathBuf::from("d"));
-        assert_eq!((options.device, options.processors, options.memory), (false, false, true));
+        assert_eq!(options.device, DeviceTraces::None);
+        assert_eq!((options.processors, options.memory), (false, true));
+        for (text, device) in [("model", DeviceTraces::First), ("session", DeviceTraces::All)] {
+            let options = of(&[("ENABLE", "1"), ("DEVICE_PROFILE", text)]).unwrap().unwrap();
+            assert_eq!(options.device, device);
+        }
         assert_eq!(options.cores, Some(BTreeSet::from([0, 2, 3])));
         assert_eq!(options.kinds, Kinds::listed("hardware").unwrap());
         for (name, bad) in [

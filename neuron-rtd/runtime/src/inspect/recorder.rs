@@ -249,15 +249,24 @@ impl Recorder {
     }
 
     /// An execution comes to the cores from `first` on: their clocks, which run
-    /// on with the host's while nothing is executed, stand at this, ns.
+    /// on with the host's while nothing is executed, stand at this, ns. It is later
+    /// than the end of the last one, so that each moment belongs to one of them.
     pub fn arrive(&self, first: u32, cores: u32) -> u64 {
         let elapsed = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let mut clocks = self.clocks.lock().unwrap_or_else(PoisonError::into_inner);
         let own = first..first.saturating_add(cores);
-        let known = own.clone().filter_map(|core| clocks.get(&core).copied());
+        let known = own.clone().filter_map(|core| clocks.get(&core).map(|at| at.saturating_add(1)));
         let at = known.fold(elapsed, u64::max);
         clocks.extend(own.map(|core| (core, at)));
         at
+    }
+
+    /// The clock of a core goes on; gives where it stands.
+    pub(super) fn advance(&self, core: u32, nanos: u64) -> u64 {
+        let mut clocks = self.clocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let clock = clocks.entry(core).or_default();
+        *clock = clock.saturating_add(nanos);
+        *clock
     }
 
     /// The cores from `first` on, each of so many physical ones, have executed
@@ -271,12 +280,7 @@ impl Recorder {
     ) {
         let epoch = npu::time::EPOCH / 1000;
         for core in first..first.saturating_add(cores) {
-            let to = {
-                let mut clocks = self.clocks.lock().unwrap_or_else(PoisonError::into_inner);
-                let clock = clocks.entry(core).or_default();
-                *clock = clock.saturating_add(nanos);
-                clock.saturating_add(epoch)
-            };
+            let to = self.advance(core, nanos).saturating_add(epoch);
             let from = to.saturating_sub(nanos);
             let host = now();
             for part in 0..physical.max(1) {

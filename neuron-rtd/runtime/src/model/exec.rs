@@ -11,7 +11,7 @@ use super::watch::Watch;
 use crate::attributes;
 use crate::backend::{Inputs, NodeFault, ProfileOrigin};
 use crate::failure::{Code, Failure, Subtype};
-use crate::inspect::Kind;
+use crate::inspect::{Inspection, Kind};
 use crate::job::{Job, Value};
 use crate::plan::{Port, Step, Work};
 use crate::request::Outcome;
@@ -110,10 +110,21 @@ impl Model {
             Work::Neuron { node, first_core, cores, physical } => {
                 let from = Instant::now();
                 let wait = watch.begin(Kind::WAIT);
-                let result = if self.is_captured(job.cookie) {
+                let session = self.shared.tracing.inspection().filter(Inspection::is_session);
+                let captured = self.is_captured(job.cookie);
+                let result = if captured || session.is_some() {
                     let inputs = inputs.into_tensors()?;
-                    let profile = node.profile(&inputs, &self.origin(watch), run.given_up());
-                    if let Some(trace) = profile.trace {
+                    let before = session.as_ref().map_or(watch.before(), |session| {
+                        session.arrive((*first_core, *cores), watch.before())
+                    });
+                    let profile = node.profile(&inputs, &self.origin(before), run.given_up());
+                    if let Some(session) = session {
+                        let device = profile.run.as_ref().ok().and_then(|done| done.device_nanos);
+                        let device = device.unwrap_or_else(|| nanos(from.elapsed()));
+                        let on = (*first_core, *cores, *physical);
+                        session.executed(on, device, profile.trace.as_deref());
+                    }
+                    if let Some(trace) = profile.trace.filter(|_| captured) {
                         self.add_trace(job.cookie, trace);
                     }
                     profile.run
@@ -146,8 +157,8 @@ impl Model {
     }
 
     /// What a profile says about its origin.
-    fn origin(&self, watch: &Watch) -> ProfileOrigin {
-        let (instance, before) = (self.shared.instance.to_owned(), watch.before());
+    fn origin(&self, before: u64) -> ProfileOrigin {
+        let instance = self.shared.instance.to_owned();
         ProfileOrigin { name: self.name.clone(), uuid: self.uuid, instance, before }
     }
 
