@@ -210,7 +210,7 @@ enum Looked {
     /// One window puts it in order; the bytes that are wanted.
     InOrder(u64, u64),
     /// Its classes, each through a window of its own.
-    Classes(Classes),
+    Classes(Box<Classes>),
 }
 
 /// Looks whether one window can put a section in order. `None` when it has
@@ -263,7 +263,7 @@ fn look_through<S: ReadAt + ?Sized>(
         }
     }
     Ok(match whole {
-        _ if !in_order => Some(Looked::Classes(classes)),
+        _ if !in_order => Some(Looked::Classes(Box::new(classes))),
         // unused slots of a ring are counted too
         _ if all => Some(Looked::InOrder(first, last)),
         whole => whole.map(|(first, end)| Looked::InOrder(first, end)),

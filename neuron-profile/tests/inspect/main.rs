@@ -394,9 +394,10 @@ fn a_session_is_shown_by_execution() {
         );
         assert!(own.total_ns.abs_diff(running[at]) <= 1, "{name}");
         assert_eq!(own.notes, other.notes);
-        for table in ["Instruction", "DmaTrace", "SemaphoreUpdate"] {
+        for table in ["Instruction", "DmaPacket", "SemaphoreUpdate"] {
             let count = |of: &profile_store::Manifest| of.tables.get(table).map(|of| of.rows);
             assert_eq!(count(own), count(other), "{name} {at} {table}");
+            assert!(count(own).is_some_and(|rows| rows > 0), "{name} {table}");
         }
     }
     let (code, out, err) = show("5", &folder);
