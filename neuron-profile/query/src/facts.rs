@@ -12,7 +12,9 @@ use crate::session::Session;
 
 /// What is counted, a column for each metric. Engines are named in any case.
 const COUNTED: [&str; 5] = [
-    "SELECT count(*) AS error_count FROM Error",
+    // Marks of lost records are rows too, and no faults.
+    "SELECT coalesce(sum(CASE WHEN type = 'Errors' THEN 1 ELSE 0 END), 0) AS error_count, \
+       coalesce(sum(CASE WHEN type = 'Warnings' THEN 1 ELSE 0 END), 0) AS loss_count FROM Error",
     "SELECT count(*) AS warning_count FROM Warning",
     // Packets that fetch instructions or only tell of an end are left out, as
     // the public calculator of bounds does (profiler.md §2.5).

@@ -20,11 +20,11 @@ pub const RULES: &[Rule] = &[
         trade_off: "none",
         table: "Error",
         sql: "SELECT file_row_index() AS row, timestamp, type, description, pcore_idx \
-              FROM Error ORDER BY timestamp LIMIT 10",
+              FROM Error WHERE type = 'Errors' ORDER BY timestamp LIMIT 10",
     },
     Rule {
         id: "incomplete",
-        figure: "warnings",
+        figure: "warnings, and marks of lost records",
         unit: "",
         side: Side::Above,
         threshold: 0.0,

@@ -50,9 +50,18 @@ pub(super) fn faults(seen: &mut Seen<'_>) -> Option<Measured> {
 
 pub(super) fn incomplete(seen: &mut Seen<'_>) -> Option<Measured> {
     let warnings = seen.get("warning_count")?;
+    let losses = seen.get("loss_count").unwrap_or(0.0);
     let words = if warnings == 1.0 { "warning says" } else { "warnings say" };
-    let sentence = format!("{warnings} {words} that numbers of this profile are incomplete");
-    Some(Measured { value: warnings, weight: 0.0, speedup: None, sentence, engine: "" })
+    let told = format!("{warnings} {words} that numbers of this profile are incomplete");
+    let marks = if losses == 1.0 { "record has" } else { "records have" };
+    let lost = format!("{losses} {marks} the mark that others of their ring are lost");
+    let sentence = match (warnings > 0.0, losses > 0.0) {
+        (true, true) => format!("{told}, and {lost}"),
+        (false, true) => lost,
+        _ => told,
+    };
+    let value = warnings + losses;
+    Some(Measured { value, weight: 0.0, speedup: None, sentence, engine: "" })
 }
 
 pub(super) fn idle(seen: &mut Seen<'_>) -> Option<Measured> {

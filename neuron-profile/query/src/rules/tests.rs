@@ -104,6 +104,24 @@ fn rules_hold_beyond_their_limits_only() {
     }
 }
 
+/// Lost records make a profile incomplete; they are no faults of the hardware.
+#[test]
+fn lost_records_are_told_as_such() {
+    let told = |losses: f64, warnings: f64| {
+        let found = judge(&metrics(&[
+            ("error_count", 0.0),
+            ("loss_count", losses),
+            ("warning_count", warnings),
+        ]));
+        found.into_iter().map(|one| (one.rule, one.sentence)).collect::<Vec<_>>()
+    };
+    let lost = "287 records have the mark that others of their ring are lost";
+    assert_eq!(told(287.0, 0.0), [("incomplete", lost.to_owned())]);
+    let both = format!("1 warning says that numbers of this profile are incomplete, and {lost}");
+    assert_eq!(told(287.0, 1.0), [("incomplete", both)]);
+    assert!(told(0.0, 0.0).is_empty());
+}
+
 #[test]
 fn a_busy_tensor_engine_is_no_dma_bound_profile() {
     assert!(!rules(&[(DMA, 0.9), (TENSOR, 0.8)]).contains(&"dma-bound"));

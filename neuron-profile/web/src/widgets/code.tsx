@@ -114,7 +114,9 @@ export default function Code() {
                   {(rows) => (
                     <>
                       <Notice>
-                        The text of this file is not attached. Attach it above, or store the profile with <code>--nki-source-root</code>. What is known of its lines:
+                        <span>
+                          The text of this file is not attached. Attach it above, or store the profile with <code>--nki-source-root</code>. What is known of its lines:
+                        </span>
                       </Notice>
                       <DataTable
                         name={`Lines of ${current ?? ""}`}
@@ -123,7 +125,7 @@ export default function Code() {
                           { id: "count", title: "Instructions", value: (one) => one.count, text: count, right: true, sum: true },
                           { id: "busy_ns", title: "Busy", value: (one) => one.busy_ns, text: (v) => time(v), right: true, sum: true },
                           { id: "time_ns", title: "Sum of lengths", value: (one) => one.time_ns, text: (v) => time(v), right: true, sum: true },
-                          { id: "flops", title: "FLOPs", value: (one) => one.flops, text: flops, right: true, sum: true },
+                          { id: "flops", title: "FLOPs", value: (one) => one.flops, text: flops, right: true, sum: true, width: 100 },
                           { id: "engines", title: "Engines", value: (one) => Object.keys(one.engines).join(", "), width: 220 },
                         ]}
                         rows={rows}

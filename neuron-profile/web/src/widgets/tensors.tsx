@@ -13,7 +13,15 @@ import { type Col, DataTable } from "../parts/table";
 import { find } from "../state/find";
 import { useProfile } from "../state/profile";
 
-const WIDTHS: Record<string, number> = { variable_name: 260, shape: 160, type: 80, format: 80 };
+const WIDTHS: Record<string, number> = { variable_name: 260, shape: 160, type: 80, format: 80, size: 90, node: 60 };
+
+/** The names of the columns about loads into SBUF are as long as their meaning, which the tip has. */
+const TITLES: Record<string, string> = {
+  load_to_sbuf_avg_size_bytes: "Average load",
+  load_to_sbuf_total_size_bytes: "Loaded",
+  load_to_sbuf_dma_count: "Loads",
+  load_to_sbuf_repeat_factor: "Times loaded",
+};
 
 export default function Tensors() {
   const { id, profile, tables } = useProfile();
@@ -25,15 +33,16 @@ export default function Tensors() {
         const number = !/^(variable_name|type|format|shape)$/.test(column.name);
         return {
           id: column.name,
-          title: words(column.name),
+          title: TITLES[column.name] ?? words(column.name),
           tip: column.description,
           value: (row) => {
             const value = row[column.name];
             return typeof value === "number" || typeof value === "string" ? value : null;
           },
           right: number,
-          width: WIDTHS[column.name] ?? 130,
-          sum: column.unit === "B",
+          width: WIDTHS[column.name] ?? 100,
+          // An average has no sum.
+          sum: column.unit === "B" && !/_avg_/.test(column.name),
           text: (value) => (column.unit ? quantity(value, column.unit) : count(value)),
         };
       }),
