@@ -107,6 +107,24 @@ pub(crate) const PACKAGES: &[Package] = &[
         users: &["the Device Viewer in a browser"],
     },
     Package {
+        name: "firefox-esr",
+        proof: &["firefox-esr", "--version"],
+        wanted_by: "tests",
+        users: &["the Device Viewer in Firefox"],
+    },
+    Package {
+        name: "webkit2gtk-driver",
+        proof: &["WebKitWebDriver", "--help"],
+        wanted_by: "tests",
+        users: &["the Device Viewer in WebKit"],
+    },
+    Package {
+        name: "xvfb",
+        proof: &["Xvfb", "-help"],
+        wanted_by: "tests",
+        users: &["the Device Viewer in Firefox and in WebKit"],
+    },
+    Package {
         name: "systemd",
         proof: &["systemd-analyze", "--version"],
         wanted_by: "tests",

@@ -20,7 +20,7 @@ const MOST: u64 = 1_500_000;
 /// Flags of `cargo xtask web`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Also drive the built viewer in Debian's chromium, on real captures.
+    /// Also drive the built viewer in Debian's chromium, on real captures; in Firefox and WebKit where they are installed.
     #[arg(long)]
     test: bool,
     /// Build only: no type check and no unit tests.

@@ -21,7 +21,10 @@ export const site = join(root, "neuron-profile/web/dist/site");
 
 export class Server {
   /** More of the command line, and what the printed link has behind the port. */
-  constructor(private readonly more: readonly string[] = []) {}
+  constructor(
+    private readonly more: readonly string[] = [],
+    private readonly web = site,
+  ) {}
 
   link = "";
   readonly data = mkdtempSync(join(tmpdir(), "neuron-viewer-"));
@@ -60,7 +63,7 @@ export class Server {
   async start(): Promise<void> {
     const child = spawn(binary, ["view", "--port", String(this.port), "--data-path", this.data, ...this.more], {
       stdio: ["ignore", "pipe", "inherit"],
-      env: { ...process.env, NEURON_PROFILE_WEB: site },
+      env: { ...process.env, NEURON_PROFILE_WEB: this.web },
     });
     this.#child = child;
     this.port = await new Promise<number>((done, stop) => {
