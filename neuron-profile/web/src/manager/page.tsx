@@ -25,10 +25,10 @@ const when = (ns: number) => new Date(ns / 1e6).toISOString().slice(0, 16).repla
 
 const columns: Col<Entry>[] = [
   { id: "tick", title: "", value: () => null, width: 34 },
-  { id: "display_name", title: "Name", value: (one) => one.display_name, width: 260 },
+  { id: "display_name", title: "Name", value: (one) => one.display_name, width: 250 },
   { id: "actions", title: "", value: () => null, width: 150 },
-  { id: "tags", title: "Tags", value: (one) => plainTags(one).join(", "), width: 130 },
-  { id: "folders", title: "Folders", value: (one) => foldersOf(one).join(", "), width: 110 },
+  { id: "tags", title: "Tags", value: (one) => plainTags(one).join(", "), width: 110 },
+  { id: "folders", title: "Folders", value: (one) => foldersOf(one).join(", "), width: 90 },
   { id: "type", title: "Type", value: (one) => (one.system ? "system" : "device"), width: 70 },
   { id: "total_ns", title: "Length", value: (one) => one.total_ns, text: (v) => time(v), right: true, width: 90 },
   { id: "events", title: "Events", value: (one) => one.events, text: count, right: true, width: 100 },

@@ -62,7 +62,7 @@ export function diffColumns(names: readonly [string, string], metrics: boolean):
   const show = (value: number, one: DiffLine) => quantity(value, one.unit);
   const what = metrics ? "" : ", busy";
   return [
-    { id: "name", title: "Name", value: (one) => one.name, width: 320 },
+    { id: "name", title: "Name", value: (one) => one.name, width: 400 },
     { id: "first", title: short(names[0], 30) + what, tip: names[0], value: (one) => one.first, text: show, right: true, width: 150, sum: !metrics },
     { id: "second", title: short(names[1], 30) + what, tip: names[1], value: (one) => one.second, text: show, right: true, width: 150, sum: !metrics },
     { id: "delta", title: "Difference", value: (one) => one.delta, text: (v, one) => (v > 0 ? "+" : "") + show(v, one), right: true, width: 120, sum: !metrics },

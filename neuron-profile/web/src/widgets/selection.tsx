@@ -17,7 +17,7 @@ import { useSettings } from "../state/settings";
 import { useView } from "../state/view";
 
 const metricColumns: Col<MetricLine>[] = [
-  { id: "name", title: "Name", value: (line) => line.name, width: 280 },
+  { id: "name", title: "Name", value: (line) => line.name, width: 360 },
   { id: "value", title: "Value", value: (line) => (line.below.length > 0 ? "" : line.value), width: 200 },
   { id: "raw", title: "Number", value: (line) => line.raw, hidden: true, always: true },
 ];

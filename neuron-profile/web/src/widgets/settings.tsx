@@ -75,7 +75,8 @@ function ZoomTo() {
   const [texts, setTexts] = useState<[string, string]>(["", ""]);
   const [start, end] = [Number(texts[0] || from), Number(texts[1] || to)];
   return (
-    <div className="toolbar">
+    <div className="toolbar range">
+      <span className="dim">From and to, ns</span>
       <TextField label="From, ns" mono value={texts[0]} placeholder={String(Math.round(from))} onChange={(text) => setTexts([text, texts[1]])} />
       <TextField label="To, ns" mono value={texts[1]} placeholder={String(Math.round(to))} onChange={(text) => setTexts([texts[0], text])} />
       <Button icon="zoom" disabled={!(end > start)} onClick={() => zoomTo(start, end, { record: true })}>

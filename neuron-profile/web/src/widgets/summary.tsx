@@ -92,7 +92,7 @@ function layers(rows: Row[]): Line[] {
 }
 
 const columns: Col<Line>[] = [
-  { id: "name", title: "Name", value: (line) => line.name, width: 300 },
+  { id: "name", title: "Name", value: (line) => line.name, width: 380 },
   { id: "value", title: "Value", value: (line) => (line.below.length > 0 ? "" : line.value), width: 260 },
   { id: "raw", title: "Number", value: (line) => line.raw, hidden: true, always: true, width: 160 },
 ];
