@@ -228,7 +228,11 @@ impl Plan {
             Ok(Ok(Err(failure))) => {
                 self.say(Level::Error, "NRTD:RunServer", &failure.lines().join("; "));
             }
-            Ok(_) => {}
+            Ok(Ok(Ok(_))) => {}
+            Ok(Err(error)) => {
+                let text = format!("the files of the inspection may not be whole: {error}");
+                self.say(Level::Error, "NRTD:RunServer", &text);
+            }
             Err(_) => {
                 let text = "the files of the inspection take too long; leaving them as they are";
                 self.say(Level::Warning, "NRTD:RunServer", text);

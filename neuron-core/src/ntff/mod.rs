@@ -16,7 +16,6 @@ pub mod error;
 pub mod event;
 pub mod frames;
 pub mod fuzz;
-pub mod growing;
 pub mod header;
 pub mod layout;
 pub mod notification;
@@ -34,7 +33,6 @@ pub mod writer;
 
 pub use clock::{Calibration, Clock, DeviceTime, Ticks};
 pub use error::{Error, Finding, Result, Rule, Severity};
-pub use growing::Growing;
 pub use header::Header;
 pub use layout::{Section, SectionKind};
 pub use notification::Notification;

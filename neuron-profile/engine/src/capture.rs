@@ -290,6 +290,7 @@ fn span(timeline: &[ExecutionInfo], execution: usize) -> Span {
     let Some(own) = timeline.get(execution) else { return Span::default() };
     let others = || (0..).zip(timeline).filter(|(at, _)| *at != execution).map(|(_, other)| other);
     Span {
+        own: Some((own.start, own.end)),
         after: others().map(|other| other.end).filter(|end| *end <= own.start).max(),
         before: others().map(|other| other.start).filter(|start| *start >= own.end).min(),
     }

@@ -12,6 +12,7 @@
 //! other; what is in use is the bytes that one of them covers.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use neuron_core::engine::Engine;
 use neuron_core::instance::Arch;
@@ -25,8 +26,13 @@ use neuron_core::neff::doc::{DmaBlock, Transfer, VarKind};
 /// Where a tensor of the program itself lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scratch {
-    /// In the scratchpad that tensors share, from this byte on.
-    Shared(u64),
+    /// In a scratchpad that tensors share.
+    Shared {
+        /// Which one; those of a core are numbered from 0.
+        area: usize,
+        /// First byte in it.
+        offset: u64,
+    },
     /// In memory of its own.
     Private,
 }
@@ -42,10 +48,12 @@ pub struct DeviceTensor {
     pub scratch: Option<Scratch>,
 }
 
-/// What one execution of an instruction does to a tensor.
+/// What one execution of an instruction does to a tensor: all its transfers of a
+/// kind together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Move {
     tensor: usize,
+    transfers: u64,
     bytes: u64,
     /// The tensor is the destination.
     writes: bool,
@@ -58,7 +66,9 @@ struct Move {
 pub struct DeviceTensors {
     /// By name.
     pub list: Vec<DeviceTensor>,
-    moves: HashMap<(Engine, u32), Vec<Move>>,
+    /// Shared scratchpads.
+    areas: usize,
+    moves: HashMap<(Engine, u32), Arc<[Move]>>,
 }
 
 /// What was done to a tensor.
@@ -88,13 +98,25 @@ enum Side {
 struct Variables {
     by_id: HashMap<u64, Side>,
     by_name: HashMap<String, Side>,
-    /// Variables of the entries of the address table.
+    /// Variables of the entries of the address table; empty where there are
+    /// several, of which a record does not say which.
     table: Vec<u64>,
+    areas: usize,
 }
+
+/// Sources of one transfer at most (neff.md §5.4).
+const SOURCES: usize = 16;
+
+/// Sizes and offsets fit into tables of signed numbers.
+const MOST_BYTES: u64 = i64::MAX as u64;
 
 impl Variables {
     fn of(subgraph: &Subgraph, list: &mut Vec<DeviceTensor>) -> Self {
-        let mut all = Self { by_id: HashMap::new(), by_name: HashMap::new(), table: Vec::new() };
+        let mut all =
+            Self { by_id: HashMap::new(), by_name: HashMap::new(), table: Vec::new(), areas: 0 };
+        let mut tables = 0;
+        // As the software NeuronCore takes them: one for each name of buffer and path.
+        let mut areas: BTreeMap<[Option<&str>; 2], usize> = BTreeMap::new();
         for (name, variable) in &subgraph.definition.var {
             let scratch = match variable.kind() {
                 Some(VarKind::StateBuffer) => {
@@ -103,22 +125,42 @@ impl Variables {
                     continue;
                 }
                 Some(VarKind::DgeTable) => {
+                    tables += 1;
                     all.table.extend(variable.list.iter().flatten());
                     continue;
                 }
                 Some(VarKind::Input | VarKind::Output | VarKind::File) => None,
                 Some(VarKind::TmpBuf) => Some(Scratch::Private),
                 Some(VarKind::Virtual) => {
-                    Some(Scratch::Shared(variable.backing_variable_off.unwrap_or(0)))
+                    let name =
+                        [&variable.backing_buf, &variable.fabric_path].map(|name| name.as_deref());
+                    let next = areas.len();
+                    let area = *areas.entry(name).or_insert(next);
+                    Some(Scratch::Shared {
+                        area,
+                        offset: variable.backing_variable_off.unwrap_or(0),
+                    })
                 }
                 _ => continue,
             };
-            let side = Side::Tensor(list.len());
             let bytes = variable.size.unwrap_or(0);
+            let offset = match scratch {
+                Some(Scratch::Shared { offset, .. }) => offset,
+                _ => 0,
+            };
+            // No memory is so large; what moves it is not known then.
+            if offset.checked_add(bytes).is_none_or(|end| end > MOST_BYTES) {
+                continue;
+            }
+            let side = Side::Tensor(list.len());
             list.push(DeviceTensor { name: name.clone(), bytes, scratch });
             all.by_id.insert(variable.var_id, side);
             all.by_name.insert(name.clone(), side);
         }
+        if tables > 1 {
+            all.table.clear();
+        }
+        all.areas = areas.len();
         all
     }
 
@@ -143,13 +185,15 @@ impl Variables {
 
     fn read((from, bytes): (Side, u64), to: Side, out: &mut Vec<Move>) {
         if let Side::Tensor(tensor) = from {
-            out.push(Move { tensor, bytes, writes: false, on_chip: to == Side::OnChip });
+            let on_chip = to == Side::OnChip;
+            out.push(Move { tensor, transfers: 1, bytes, writes: false, on_chip });
         }
     }
 
     fn written(from: Side, (to, bytes): (Side, u64), out: &mut Vec<Move>) {
         if let Side::Tensor(tensor) = to {
-            out.push(Move { tensor, bytes, writes: true, on_chip: from == Side::OnChip });
+            let on_chip = from == Side::OnChip;
+            out.push(Move { tensor, transfers: 1, bytes, writes: true, on_chip });
         }
     }
 
@@ -169,7 +213,7 @@ impl Variables {
         let to = self.name(transfer.to.as_deref());
         let sources =
             transfer.from.as_deref().into_iter().chain(named).map(|name| self.name(Some(name)));
-        let sources: Vec<Side> = sources.collect();
+        let sources: Vec<Side> = sources.take(SOURCES).collect();
         for from in &sources {
             Self::read((*from, read), to, out);
         }
@@ -200,7 +244,8 @@ impl DeviceTensors {
                 }
             }
         }
-        Loader { tensors, variables, blocks }
+        tensors.areas = variables.areas;
+        Loader { tensors, variables, blocks, known: HashMap::new() }
     }
 
     /// Uses of all tensors before anything was executed.
@@ -215,17 +260,17 @@ impl DeviceTensors {
         (engine, slot): (Engine, u32),
         (start, end): (u64, u64),
     ) {
-        for one in self.moves.get(&(engine, slot)).into_iter().flatten() {
+        for one in self.moves.get(&(engine, slot)).into_iter().flat_map(|list| list.iter()) {
             let Some(of) = uses.get_mut(one.tensor) else { continue };
             let (first, last) = of.span.unwrap_or((start, end));
             of.span = Some((first.min(start), last.max(end)));
             if one.writes {
-                of.writes += 1;
+                of.writes += one.transfers;
                 continue;
             }
-            of.reads += 1;
+            of.reads += one.transfers;
             if one.on_chip {
-                of.loads += 1;
+                of.loads += one.transfers;
                 of.loaded_bytes = of.loaded_bytes.saturating_add(one.bytes);
             }
         }
@@ -235,32 +280,34 @@ impl DeviceTensors {
     /// on, in order; the first is at the first use. Empty without scratch.
     pub fn scratch_usage(&self, uses: &[TensorUse]) -> Vec<(u64, u64)> {
         let mut steps: BTreeMap<u64, Vec<(usize, bool)>> = BTreeMap::new();
-        let mut edges = Vec::new();
+        let mut edges = vec![Vec::new(); self.areas];
         for (at, (tensor, of)) in self.list.iter().zip(uses).enumerate() {
             let (Some(scratch), Some((first, last))) = (tensor.scratch, of.span) else { continue };
-            if let Scratch::Shared(offset) = scratch {
+            if let Scratch::Shared { area, offset } = scratch
+                && let Some(edges) = edges.get_mut(area)
+            {
                 edges.extend([offset, offset.saturating_add(tensor.bytes)]);
             }
             steps.entry(first).or_default().push((at, true));
             steps.entry(last).or_default().push((at, false));
         }
-        edges.sort_unstable();
-        edges.dedup();
-        let mut covered = Covered::new(edges);
+        let mut covered: Vec<Covered> = edges.into_iter().map(Covered::new).collect();
         let mut private = 0_u64;
         let mut out: Vec<(u64, u64)> = Vec::with_capacity(steps.len());
         for (time, changes) in steps {
             for (at, begins) in changes {
                 let Some(tensor) = self.list.get(at) else { continue };
                 match tensor.scratch {
-                    Some(Scratch::Shared(offset)) => {
+                    Some(Scratch::Shared { area, offset }) => {
+                        let Some(covered) = covered.get_mut(area) else { continue };
                         covered.change((offset, offset.saturating_add(tensor.bytes)), begins);
                     }
                     _ if begins => private = private.saturating_add(tensor.bytes),
                     _ => private = private.saturating_sub(tensor.bytes),
                 }
             }
-            let bytes = private.saturating_add(covered.total());
+            let shared = covered.iter().map(Covered::total);
+            let bytes = shared.fold(private, u64::saturating_add).min(MOST_BYTES);
             if out.last().is_none_or(|(_, before)| *before != bytes) {
                 out.push((time, bytes));
             }
@@ -274,9 +321,40 @@ pub(crate) struct Loader<'s> {
     tensors: DeviceTensors,
     variables: Variables,
     blocks: Blocks<'s>,
+    /// What blocks move: many slots may trigger one of many transfers.
+    known: HashMap<(Option<Engine>, String, u64), Arc<[Move]>>,
+}
+
+/// Moves of a kind together.
+fn together(moves: &[Move]) -> Arc<[Move]> {
+    let mut kinds: BTreeMap<(usize, bool, bool), Move> = BTreeMap::new();
+    for one in moves {
+        let key = (one.tensor, one.writes, one.on_chip);
+        let sum = kinds.entry(key).or_insert(Move { transfers: 0, bytes: 0, ..*one });
+        sum.transfers += one.transfers;
+        sum.bytes = sum.bytes.saturating_add(one.bytes);
+    }
+    kinds.into_values().collect()
 }
 
 impl Loader<'_> {
+    /// What a block moves, by the engine that triggers it.
+    fn block(&mut self, engine: Engine, queue: &str, id: u64) -> Option<Arc<[Move]>> {
+        let own = self.blocks.contains_key(&(Some(engine), queue, id)).then_some(engine);
+        let key = (own, queue.to_owned(), id);
+        if let Some(known) = self.known.get(&key) {
+            return Some(Arc::clone(known));
+        }
+        let block = self.blocks.get(&(own, queue, id))?;
+        let mut moves = Vec::new();
+        for transfer in &block.desc {
+            self.variables.transfer(transfer, &mut moves);
+        }
+        let moves = together(&moves);
+        self.known.insert(key, Arc::clone(&moves));
+        Some(moves)
+    }
+
     /// A slot with the compiler's record of it; whether it moves a tensor.
     pub(crate) fn slot(
         &mut self,
@@ -302,19 +380,19 @@ impl Loader<'_> {
             }
             Body::DmaTrigger(trigger) => {
                 let Some(queue) = trigger.queue.text() else { return false };
-                let id = u64::from(trigger.block_id);
-                let own = self.blocks.get(&(Some(engine), queue, id));
-                let block = own.or_else(|| self.blocks.get(&(None, queue, id)));
-                for transfer in block.iter().flat_map(|block| &block.desc) {
-                    self.variables.transfer(transfer, &mut moves);
-                }
+                let block = self.block(engine, queue, u64::from(trigger.block_id));
+                return self.moved((engine, slot), block);
             }
             _ => {}
         }
-        let any = !moves.is_empty();
-        if any {
-            self.tensors.moves.insert((engine, slot), moves);
-        }
+        let moves = (!moves.is_empty()).then(|| moves.into());
+        self.moved((engine, slot), moves)
+    }
+
+    fn moved(&mut self, slot: (Engine, u32), moves: Option<Arc<[Move]>>) -> bool {
+        let moves = moves.filter(|moves| !moves.is_empty());
+        let any = moves.is_some();
+        self.tensors.moves.extend(moves.map(|moves| (slot, moves)));
         any
     }
 
@@ -332,7 +410,9 @@ struct Covered {
 }
 
 impl Covered {
-    fn new(edges: Vec<u64>) -> Self {
+    fn new(mut edges: Vec<u64>) -> Self {
+        edges.sort_unstable();
+        edges.dedup();
         let nodes = vec![(0, 0); 4 * edges.len()];
         Self { edges, nodes }
     }
@@ -383,6 +463,20 @@ mod tests {
         DeviceTensor { name: String::from("t"), bytes, scratch: Some(scratch) }
     }
 
+    fn shared(area: usize, offset: u64) -> Scratch {
+        Scratch::Shared { area, offset }
+    }
+
+    #[test]
+    fn moves_of_a_kind_are_one() {
+        let one =
+            |tensor, writes, bytes| Move { tensor, transfers: 1, bytes, writes, on_chip: true };
+        let all = [one(0, false, 3), one(1, true, 5), one(0, false, u64::MAX), one(0, true, 1)];
+        let wanted =
+            [Move { transfers: 2, ..one(0, false, u64::MAX) }, one(0, true, 1), one(1, true, 5)];
+        assert_eq!(*together(&all), wanted);
+    }
+
     fn used(first: u64, last: u64) -> TensorUse {
         TensorUse { span: Some((first, last)), ..TensorUse::default() }
     }
@@ -390,15 +484,17 @@ mod tests {
     #[test]
     fn tensors_over_each_other_count_once() {
         let list = vec![
-            tensor(100, Scratch::Shared(0)),
-            tensor(100, Scratch::Shared(50)),
+            tensor(100, shared(0, 0)),
+            tensor(100, shared(0, 50)),
             tensor(10, Scratch::Private),
-            tensor(7, Scratch::Shared(400)),
+            tensor(7, shared(0, 400)),
+            // At a place of another area.
+            tensor(1000, shared(1, 0)),
         ];
-        let tensors = DeviceTensors { list, moves: HashMap::new() };
-        let uses = [used(0, 30), used(10, 40), used(20, 50), TensorUse::default()];
+        let tensors = DeviceTensors { list, areas: 2, moves: HashMap::new() };
+        let uses = [used(0, 30), used(10, 40), used(20, 50), TensorUse::default(), used(20, 30)];
         let steps = tensors.scratch_usage(&uses);
-        assert_eq!(steps, [(0, 100), (10, 150), (20, 160), (30, 110), (40, 10), (50, 0)]);
+        assert_eq!(steps, [(0, 100), (10, 150), (20, 1160), (30, 110), (40, 10), (50, 0)]);
         assert!(DeviceTensors::default().scratch_usage(&[]).is_empty());
     }
 

@@ -44,6 +44,8 @@ pub(crate) struct Event {
 /// `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Span {
+    /// Wanted whatever the others say: two executions may share a moment.
+    pub(crate) own: Option<(u64, u64)>,
     /// Later than this.
     pub(crate) after: Option<u64>,
     /// Earlier than this.
@@ -52,8 +54,9 @@ pub(crate) struct Span {
 
 impl Span {
     fn has(self, time: u64) -> bool {
-        self.after.is_none_or(|after| time > after)
-            && self.before.is_none_or(|before| time < before)
+        self.own.is_some_and(|(start, end)| (start..=end).contains(&time))
+            || self.after.is_none_or(|after| time > after)
+                && self.before.is_none_or(|before| time < before)
     }
 }
 

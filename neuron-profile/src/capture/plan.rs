@@ -97,8 +97,14 @@ impl Plan {
     /// More of them than a machine has.
     pub(super) fn settle(&mut self, ranks: u64, each: u32) -> anyhow::Result<u32> {
         if !self.collectives
-            && let Some(workers) = world::workers(ranks, each)?
+            && let Some(workers) =
+                world::workers(ranks.saturating_sub(self.first_rank.into()), each)?
         {
+            ensure!(
+                self.first_rank.checked_add(workers).is_some(),
+                "--collectives-worker-start-id {} is too large",
+                self.first_rank
+            );
             let told = format!(
                 "note: its collectives are over {ranks} ranks, so there are {workers} workers; \
                  --collectives-workers-per-node says otherwise"

@@ -30,6 +30,8 @@ pub(super) struct Found {
     pub(super) pairs: Vec<(PathBuf, PathBuf)>,
     /// What cannot be shown, and why.
     pub(super) notes: Vec<String>,
+    /// Traces that have fewer executions than was asked for.
+    pub(super) fewer: Vec<String>,
 }
 
 #[derive(Debug, Default)]
@@ -56,7 +58,13 @@ pub(super) fn look(folder: &Path, execution: usize) -> anyhow::Result<Found> {
     found.runs.sort();
     for trace in traces {
         let uuid = match uuid_of(&trace, execution) {
-            Ok(uuid) => uuid,
+            Ok(Ok(uuid)) => uuid,
+            Ok(Err(have)) => {
+                let asked = execution + 1;
+                let text = format!("it has {have} executions, number {asked} was asked for");
+                found.fewer.push(format!("{}: {text}; it is left out", trace.display()));
+                continue;
+            }
             Err(reason) => {
                 found.notes.push(format!("{reason}; it is left out"));
                 continue;
@@ -127,17 +135,15 @@ fn header(path: &Path) -> anyhow::Result<[u8; 16]> {
     Ok(Header::of_file(&bytes).map_err(told)?.uuid)
 }
 
-/// The UUID of the NEFF that an execution of a trace is of.
-fn uuid_of(path: &Path, execution: usize) -> anyhow::Result<Vec<u8>> {
+/// The UUID of the NEFF that an execution of a trace is of, or how many executions
+/// it has instead.
+fn uuid_of(path: &Path, execution: usize) -> anyhow::Result<Result<Vec<u8>, usize>> {
     let file = File::open(path).map_err(neuron_core::Error::io("open", path))?;
     let told = |error| anyhow::anyhow!("{}: {error}", path.display());
     let reader = ntff::Reader::new(file, ntff::Options::default()).map_err(told)?;
     let have = reader.info().execution_timeline.len();
-    anyhow::ensure!(
-        execution < have.max(1),
-        "{}: it has {have} executions, number {} was asked for",
-        path.display(),
-        execution + 1
-    );
-    Ok(profile_engine::capture::traced_neff(reader.info(), execution).to_vec())
+    if execution >= have.max(1) {
+        return Ok(Err(have));
+    }
+    Ok(Ok(profile_engine::capture::traced_neff(reader.info(), execution).to_vec()))
 }

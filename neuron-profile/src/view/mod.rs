@@ -336,7 +336,8 @@ fn run_folder(
         found.runs.clear();
     }
     let name = folder.display().to_string();
-    output::tell(&name, found.notes.iter().map(|note| format!("note: {note}")));
+    let notes = found.notes.iter().chain(&found.fewer);
+    output::tell(&name, notes.map(|note| format!("note: {note}")));
     if found.runs.is_empty() && found.pairs.is_empty() {
         bail!("{name}: no device or system profiles found");
     }

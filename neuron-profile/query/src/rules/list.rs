@@ -24,7 +24,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         id: "incomplete",
-        figure: "warnings, and marks of lost records",
+        figure: "warnings, or marks of lost records",
         unit: "",
         side: Side::Above,
         threshold: 0.0,

@@ -60,7 +60,7 @@ pub(super) fn incomplete(seen: &mut Seen<'_>) -> Option<Measured> {
         (false, true) => lost,
         _ => told,
     };
-    let value = warnings + losses;
+    let value = if warnings > 0.0 { warnings } else { losses };
     Some(Measured { value, weight: 0.0, speedup: None, sentence, engine: "" })
 }
 

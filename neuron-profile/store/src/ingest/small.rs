@@ -287,8 +287,8 @@ pub(super) fn tables<S: ReadAt + ?Sized>(
             })
             .collect(),
     );
-    add("TensorInfo", dram::tensors(capture, tensors));
-    add("ScratchpadTensor", dram::scratch(capture, tensors));
+    add("TensorInfo", dram::tensors(capture, totals, tensors));
+    add("ScratchpadTensor", dram::scratch(capture, totals, tensors));
     add("ScratchpadUsage", dram::usage(capture, tensors));
     add(
         "ThrottleSummary",

@@ -14,6 +14,7 @@
 //! vendor's parts do.
 
 mod files;
+mod growing;
 mod json;
 mod kinds;
 mod options;
@@ -66,7 +67,7 @@ struct Inner {
     folder: PathBuf,
     recorder: Arc<Recorder>,
     open: Mutex<Open>,
-    sessions: Mutex<Sessions>,
+    sessions: Sessions,
     failed: AtomicBool,
     /// The first file that is not there.
     missing: Mutex<Option<Failure>>,
@@ -142,7 +143,7 @@ impl Inspection {
             folder,
             recorder,
             open: Mutex::new(open),
-            sessions: Mutex::default(),
+            sessions: Sessions::default(),
             failed: AtomicBool::new(false),
             missing: Mutex::new(None),
             ending: (Mutex::new(false), Condvar::new()),
@@ -194,7 +195,7 @@ impl Inspection {
     pub(crate) fn arrive(&self, (first, cores): (u32, u32), told: u64) -> u64 {
         let at =
             if self.inner.options.system { told } else { self.inner.recorder.arrive(first, cores) };
-        let sessions = self.inner.sessions();
+        let sessions = &self.inner.sessions;
         let own = first..first.saturating_add(cores);
         let ends = own.filter_map(|core| sessions.until(core)).map(|end| end.saturating_add(1));
         ends.fold(at, u64::max)
@@ -215,10 +216,8 @@ impl Inspection {
             let Some(trace) = trace else { continue };
             let physical = physical.max(1);
             let from = number.saturating_mul(physical);
-            let mut sessions = self.inner.sessions();
             let own = from..from.saturating_add(physical);
-            let added = sessions.add(&self.inner.folder, core, trace, own);
-            drop(sessions);
+            let added = self.inner.sessions.add(&self.inner.folder, core, trace, own);
             if let Err((path, error)) = added {
                 let failure = cannot(&path)(error);
                 self.inner.say(&failure);
@@ -244,11 +243,11 @@ impl Inspection {
         }
         let folder = inner.folder.clone();
         if inner.options.on_failure && !inner.failed.load(Relaxed) {
-            inner.sessions().give_up();
+            inner.sessions.give_up();
             fs::remove_dir_all(&folder).map_err(cannot(&folder))?;
             return Ok(folder);
         }
-        let sessions = inner.sessions().end();
+        let sessions = inner.sessions.end();
         for ended in sessions {
             if let Some((count, why)) = ended.left_out {
                 let path = ended.path.display();
@@ -278,10 +277,6 @@ impl Inspection {
 impl Inner {
     fn open(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn sessions(&self) -> MutexGuard<'_, Sessions> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn missing(&self) -> MutexGuard<'_, Option<Failure>> {

@@ -16,10 +16,17 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, BufWriter};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use neuron_core::ntff::messages::neff_node_info::Node;
 use neuron_core::ntff::messages::{ExecutionInfo, NeffNodeInfo, NtffInfo, SubgraphInfo, TraceInfo};
-use neuron_core::ntff::{Growing, Options, Reader, Writer, growing, layout};
+use neuron_core::ntff::{Options, Reader, Writer, layout};
+
+use super::growing::{self, Growing};
+
+/// Programs of a core at most: an engine may have a section of functions too.
+const PROGRAMS: usize = 10;
 
 /// Form of the container.
 const FORM: u8 = 6;
@@ -191,7 +198,10 @@ impl Session {
             session_notifications: traces.iter().map(|trace| (*trace).clone()).collect(),
             ..NtffInfo::default()
         };
-        let takes = growing::takes(&part) + 16 * wide(part.session_notifications.len());
+        // Offsets that are not known yet take more than none.
+        let programs = fresh.len() * cores.len() * PROGRAMS;
+        let later = part.session_notifications.len() + programs;
+        let takes = growing::takes(&part) + 16 * wide(later);
         match &self.file {
             None => {
                 self.head = NtffInfo {
@@ -374,52 +384,69 @@ pub(super) struct Ended {
     pub(super) left_out: Option<(u64, String)>,
 }
 
-/// The files of all cores.
+/// The files of all cores, each with a lock of its own: one that is put together
+/// holds up its core alone.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    cores: BTreeMap<u32, Session>,
-    ended: bool,
+    cores: Mutex<BTreeMap<u32, Arc<Mutex<Session>>>>,
+    ended: AtomicBool,
+}
+
+fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Sessions {
     /// Adds an execution to the file of a core: of the program's cores those that
     /// are of it. The error has the path of the file, and comes once for each.
     pub(super) fn add(
-        &mut self,
+        &self,
         folder: &Path,
         core: u32,
         trace: &[u8],
         cores: std::ops::Range<u32>,
     ) -> Result<(), (PathBuf, io::Error)> {
-        if self.ended {
+        let session = {
+            let path = || folder.join(format!("profile_nc_{core}_session_0.ntff"));
+            let fresh = || Arc::new(Mutex::new(Session::new(path())));
+            Arc::clone(locked(&self.cores).entry(core).or_insert_with(fresh))
+        };
+        let mut session = locked(&session);
+        // Asked behind the lock: who ends the files sets it before it takes that.
+        if self.ended.load(Ordering::SeqCst) {
             return Ok(());
         }
-        let path = folder.join(format!("profile_nc_{core}_session_0.ntff"));
-        let session = self.cores.entry(core).or_insert_with(|| Session::new(path));
         session.add(trace, cores).map_err(|error| (session.path.clone(), error))
     }
 
     /// When the last execution in the file of a core ended, on the device's clock, ns
     /// from its begin. One that failed may have been longer there than for the host.
     pub(super) fn until(&self, core: u32) -> Option<u64> {
-        let last = self.cores.get(&core)?.timeline.last()?;
-        Some(last.end.saturating_sub(npu::time::EPOCH).div_ceil(1000))
+        let session = Arc::clone(locked(&self.cores).get(&core)?);
+        let last = locked(&session).timeline.last()?.end;
+        Some(last.saturating_sub(npu::time::EPOCH).div_ceil(1000))
     }
 
     /// Leaves all files as they are; whatever comes later is left out.
-    pub(super) fn give_up(&mut self) {
-        self.ended = true;
-        self.cores.clear();
+    pub(super) fn give_up(&self) {
+        for session in self.taken() {
+            *locked(&session) = Session::new(PathBuf::new());
+        }
     }
 
     /// Ends all files; whatever comes later is left out.
-    pub(super) fn end(&mut self) -> Vec<Ended> {
-        self.ended = true;
-        let end = |mut session: Session| {
+    pub(super) fn end(&self) -> Vec<Ended> {
+        let end = |session: Arc<Mutex<Session>>| {
+            let mut session = locked(&session);
             let result = session.finish();
-            Ended { path: session.path, result, left_out: session.left_out }
+            Ended { path: session.path.clone(), result, left_out: session.left_out.take() }
         };
-        std::mem::take(&mut self.cores).into_values().map(end).collect()
+        self.taken().into_iter().map(end).collect()
+    }
+
+    fn taken(&self) -> Vec<Arc<Mutex<Session>>> {
+        self.ended.store(true, Ordering::SeqCst);
+        std::mem::take(&mut *locked(&self.cores)).into_values().collect()
     }
 }
 

@@ -1,3 +1,5 @@
+//! Executions that come to a session's file, against what a reader finds in it.
+
 use neuron_core::ntff::messages::{EngineInstructionInfo, NdNodeInfo};
 use neuron_core::ntff::{Mode, SectionKind};
 
@@ -82,7 +84,7 @@ fn read(path: &Path) -> Had {
 fn executions_of_several_models_are_in_order_at_each_moment() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("profile_nc_3_session_0.ntff");
-    let mut sessions = Sessions::default();
+    let sessions = Sessions::default();
     let mut wanted: Vec<u8> = Vec::new();
     for (at, neff) in (0..9).zip([1, 1, 2, 1, 2, 2, 3, 1, 3]) {
         let trace = trace(neff, at, usize::from(at));
@@ -90,7 +92,8 @@ fn executions_of_several_models_are_in_order_at_each_moment() {
         wanted.extend(vec![at * 16 + 1; usize::from(at) * 16]);
         assert_eq!(sessions.until(3), Some(0), "long before the device's epoch");
         if at % 4 == 3 {
-            sessions.cores.get_mut(&3).unwrap().put_together(100).unwrap();
+            let session = Arc::clone(&locked(&sessions.cores)[&3]);
+            locked(&session).put_together(100).unwrap();
         }
         let (info, rings, programs) = read(&path);
         let starts: Vec<u64> = info.execution_timeline.iter().map(|w| w.start).collect();
@@ -121,22 +124,22 @@ fn executions_of_several_models_are_in_order_at_each_moment() {
 fn what_a_file_cannot_hold_is_left_out_and_told() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("profile_nc_0_session_0.ntff");
-    let mut sessions = Sessions::default();
+    let sessions = Sessions::default();
     sessions.add(dir.path(), 0, &trace(1, 0, 2), 0..2).unwrap();
     // another program of the same UUID: one core of it
     sessions.add(dir.path(), 0, &trace(1, 1, 2), 0..1).unwrap();
-    let session = sessions.cores.get_mut(&0).unwrap();
-    session.pieces.extend(vec![Piece { ring: 0, offset: 0, size: 0 }; MOST_TRACES]);
+    let held = Arc::clone(&locked(&sessions.cores)[&0]);
+    locked(&held).pieces.extend(vec![Piece { ring: 0, offset: 0, size: 0 }; MOST_TRACES]);
     // too many traces are put together first
     sessions.add(dir.path(), 0, &trace(2, 2, 2), 0..2).unwrap();
-    assert!(sessions.cores[&0].pieces.len() < 20);
+    assert!(locked(&held).pieces.len() < 20);
     assert_eq!(read(&path).0.execution_timeline.len(), 2);
     let ended = sessions.end();
     let (count, why) = ended[0].left_out.clone().unwrap();
     assert!(count == 1 && why.contains("another program of the same NEFF UUID"), "{why}");
     // a folder that is gone is told once, with the path
     let gone = dir.path().join("gone");
-    let mut sessions = Sessions::default();
+    let sessions = Sessions::default();
     let (path, _) = sessions.add(&gone, 0, &trace(1, 0, 2), 0..2).unwrap_err();
     assert_eq!(path, gone.join("profile_nc_0_session_0.ntff"));
     sessions.add(&gone, 0, &trace(1, 1, 2), 0..2).unwrap();

@@ -18,8 +18,8 @@ use std::os::unix::fs::FileExt as _;
 
 use prost::Message as _;
 
-use super::header::{self, Header};
-use super::messages::NtffInfo;
+use neuron_core::ntff::header::{self, Header};
+use neuron_core::ntff::messages::NtffInfo;
 
 /// Key of the filler: field 2, bytes.
 const KEY: u8 = 0x12;
@@ -35,11 +35,11 @@ const PAGE: u64 = 4096;
 const SHIFT: [u8; 6] = [KEY, 4, 0, 0, 0, 0];
 
 /// Most bytes of a message.
-pub const MOST: u64 = 1 << 30;
+pub(super) const MOST: u64 = 1 << 30;
 
 /// See the module.
 #[derive(Debug)]
-pub struct Growing {
+pub(super) struct Growing {
     file: File,
     /// Bytes of the message with the hole.
     room: u64,
@@ -78,7 +78,7 @@ fn is_split(place: u64) -> bool {
 }
 
 /// Bytes that a part of a message takes, with what goes around it.
-pub fn takes(part: &NtffInfo) -> u64 {
+pub(super) fn takes(part: &NtffInfo) -> u64 {
     wide(part.encoded_len()) + FILLER + wide(SHIFT.len())
 }
 
@@ -89,7 +89,7 @@ impl Growing {
     /// # Errors
     ///
     /// A file that cannot be written; no room for the message itself.
-    pub fn begin(file: File, form: u8, first: &NtffInfo, room: u64) -> io::Result<Self> {
+    pub(super) fn begin(file: File, form: u8, first: &NtffInfo, room: u64) -> io::Result<Self> {
         let end = NtffInfo { neff_uuid_text: first.neff_uuid_text.clone(), ..NtffInfo::default() }
             .encode_to_vec();
         let mut front = NtffInfo { neff_uuid_text: Vec::new(), ..first.clone() }.encode_to_vec();
@@ -111,22 +111,22 @@ impl Growing {
     }
 
     /// The file.
-    pub const fn file(&self) -> &File {
+    pub(super) const fn file(&self) -> &File {
         &self.file
     }
 
     /// Where the blob area begins in the file.
-    pub const fn blobs_start(&self) -> u64 {
+    pub(super) const fn blobs_start(&self) -> u64 {
         header::SIZE as u64 + self.room
     }
 
     /// Bytes of the blob area, with those of the step under way.
-    pub const fn blobs(&self) -> u64 {
+    pub(super) const fn blobs(&self) -> u64 {
         self.done + self.fresh
     }
 
     /// Whether a part of so many bytes has room in the message.
-    pub fn fits(&self, taken: u64) -> bool {
+    pub(super) fn fits(&self, taken: u64) -> bool {
         let taken = self.front.saturating_add(taken).saturating_add(FILLER + self.end);
         taken <= self.room
     }
@@ -136,7 +136,7 @@ impl Growing {
     /// # Errors
     ///
     /// A file that cannot be written.
-    pub fn blob(&mut self, bytes: &[u8]) -> io::Result<u64> {
+    pub(super) fn blob(&mut self, bytes: &[u8]) -> io::Result<u64> {
         let offset = self.blobs();
         self.file.write_all_at(bytes, self.blobs_start() + offset)?;
         self.fresh += wide(bytes.len());
@@ -150,7 +150,7 @@ impl Growing {
     ///
     /// A file that cannot be written, no room (see [`Self::fits`]); then
     /// [`Self::undo`] is to be called.
-    pub fn commit(&mut self, part: &NtffInfo) -> io::Result<()> {
+    pub(super) fn commit(&mut self, part: &NtffInfo) -> io::Result<()> {
         let mut bytes = part.encode_to_vec();
         let mut next = self.front + FILLER + wide(bytes.len());
         if is_split(next) {
@@ -174,7 +174,7 @@ impl Growing {
     /// # Errors
     ///
     /// A file that cannot be shortened.
-    pub fn undo(&mut self) -> io::Result<()> {
+    pub(super) fn undo(&mut self) -> io::Result<()> {
         self.fresh = 0;
         self.file.set_len(self.blobs_start() + self.done)
     }
@@ -182,9 +182,9 @@ impl Growing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::messages::{ExecutionInfo, TraceInfo};
-    use super::super::{Mode, Options, Reader};
     use super::*;
+    use neuron_core::ntff::messages::{ExecutionInfo, TraceInfo};
+    use neuron_core::ntff::{Mode, Options, Reader};
 
     fn read(bytes: &[u8]) -> (NtffInfo, Vec<u8>, usize) {
         let mut reader = Reader::new(bytes, Options::default()).unwrap();
