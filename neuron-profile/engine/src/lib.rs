@@ -24,6 +24,7 @@ pub mod about;
 pub mod capture;
 pub mod chip;
 pub mod cores;
+mod covered;
 pub mod debug;
 pub mod dram;
 pub mod error;
